@@ -31,26 +31,6 @@ ASR = {
     "hidden": 8,
     "modes": 4,
 }
-# A decoder of super-resolution that a reader may write, as the text of a module.
-BLEND = '''
-from torch import nn
-from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, flatten_cells, gather_cells
-
-class BlendDecoder(QueryDecoder):
-    """One color per cell, blended by the corners' weights."""
-
-    def __init__(self, section):
-        super().__init__(section)
-        self.color = nn.Conv2d(self.features, COLORS, 1)
-
-    def compute_maps(self, features, path):
-        return flatten_cells(self.color(features))
-
-    def evaluate_corners(self, maps, corners, cell, path):
-        return sum(
-            weight.to(maps)[..., None] * gather_cells(maps, index) for index, _, weight in corners
-        )
-'''
 SMALL = {"device": "cpu", "threads": 1, "native": {"model": NATIVE}, "asr": {"model": ASR}}
 
 

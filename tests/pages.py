@@ -21,6 +21,8 @@ MARKS = ("needs a GPU", "needs a network", "minutes", "hours")
 """What a comment begins with where no test runs the whole command: on its line, or above it."""
 
 FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+NAMED_FILE = re.compile(r"# ([\w/]+\.(?:py|yaml))")
+ROWS = re.compile(r"^\| column of `(config/\w+\.tsv)` \|.*\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 PROGRAMS = ("snakemake ", "gblsr-repro ", "make ")
 
@@ -64,6 +66,26 @@ def read_blocks(text: str) -> list[Block]:
         lines = tuple(line.removeprefix(indent) for line in body.splitlines())
         blocks.append(Block(text.count("\n", 0, found.start()) + 2, language, lines))
     return blocks
+
+
+def read_files(text: str) -> dict[str, str]:
+    """Read the files that a page has its reader write: blocks whose first line names the file."""
+    named = ((NAMED_FILE.fullmatch(block.lines[0]), block.text) for block in read_blocks(text))
+    return {name[1]: content for name, content in named if name}
+
+
+def read_rows(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Read the rows that a page has its reader add to tables of the config: the table, the cells.
+
+    They stand in tables with a line for each column: its name, the cells of one or more rows, and
+    what the column means.
+    """
+    rows = []
+    for table, body in ROWS.findall(text):
+        lines = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in body.splitlines()]
+        names, *cells, _ = zip(*lines, strict=True)
+        rows += [(table, dict(zip(names, row, strict=True))) for row in cells]
+    return rows
 
 
 def remove_blocks(text: str) -> str:

@@ -9,6 +9,7 @@ import made
 import numpy as np
 import pytest
 import torch
+import your_own
 from safetensors.torch import load_file
 
 from gblsr_repro import config as configuration
@@ -105,17 +106,13 @@ def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeyp
         train_method(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
 
 
-ROW = ["own", "rdn", "own:BlendDecoder", "", "rdn", "Own", "baseline", "main", ""]
-
-
 class Edited:
     """A copy of the project, under git, in which a method of one's own is trained again."""
 
     def __init__(self, folder, place):
         self.folder, self.place = folder, place
-        (folder / "src" / "own.py").write_text(made.BLEND)
-        with (folder / "config" / "methods.tsv").open("a") as table:
-            table.write("\t".join(ROW) + "\n")
+        (folder / "src" / "own.py").write_text(your_own.FILES["src/blend.py"])
+        your_own.add_row(folder, "blend_rdn", method="own", decoder="own:BlendDecoder")
         configuration.write_resolved(load(place), place / "config.yaml")
         self.git("init", "--quiet")
         self.commit()

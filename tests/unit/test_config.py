@@ -88,7 +88,6 @@ IMPOSSIBLE = [
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
-    ({"native.data.evaluate": {"mine": "kodak"}}, "exemplars lacks the column 'mine'; add"),
     ({"asr.shave_extra": {"div2k_val": 6}}, "did you mean 'div2kval'?"),
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
@@ -192,7 +191,7 @@ def test_a_method_whose_recipe_is_missing(load):
     [
         {"native.data.evaluate": {"set14": None, "urban100": None}},
         {"asr.evaluate": {"div2kval": None}},
-        {"native.data.evaluate.mine": "set5", "native.data.exemplars.mine": "a"},
+        {"native.data.evaluate.mine": "set5"},
         {"asr.evaluate": {"mine": "kodak"}, "asr.shave_extra": {"mine": 6}},
         {"asr.timing.datasets": ["set14", "kodak"]},
         {"asr.model.swinir_heads": 3, "native.training.accumulate": 2},

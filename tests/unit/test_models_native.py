@@ -29,7 +29,7 @@ def scalar(settings):
     ("decoder", "hint"),
     [
         ("ScalerDecoder", "did you mean 'ScalarDecoder'"),
-        ("no.such.module:Decoder", "check the module's name"),
+        ("no.such.module:Decoder", "cannot be imported .No module named 'no'.*src/.*PYTHONPATH"),
         ("Tensor", "use one of PatchDecoder"),
         ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
         ("failing:Decoder", r"ZeroDivisionError: .* in .*failing\.py, line 1"),

@@ -10,27 +10,16 @@ from pathlib import Path
 
 import made
 import yaml
+import your_own
 from planning import Planner, list_jobs
 
 from gblsr_repro import config
-
-OWN = """
-import torch
-from torch import nn
-from gblsr_repro.models.decoders import COLORS, PatchDecoder
-"""
-
-
-def documented(folder: Path, page: str) -> str:
-    """Return the code that a page of a checkout asks its reader to write."""
-    code = re.search(r"```python\n(.*?)```", (folder / page).read_text(), re.DOTALL)[1]
-    return "\n".join(line.removeprefix("   ") for line in code.splitlines()) + "\n"
 
 
 class Finished:
     """A checkout with a finished demo of empty files, whose files a test may edit.
 
-    Among its arms is one of the reader's own, whose class stands in a module of its own.
+    Among its arms is the reader's own of docs/your-own.md, under another name.
     """
 
     own = "plain"
@@ -38,10 +27,8 @@ class Finished:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         made.use_plain_logger(folder / "profiles/default/config.yaml")
-        (folder / "src" / "plain.py").write_text(OWN + documented(folder, "docs/your-own.md"))
-        row = [self.own, "plain:FlatDecoder", "", "Plain", "Plain", "own", "yes", "", "8", ""]
-        with (folder / "config" / "arms.tsv").open("a") as table:
-            table.write("\t".join(row) + "\n")
+        (folder / "src" / "plain.py").write_text(your_own.FILES["src/flat.py"])
+        your_own.add_row(folder, "flat", arm=self.own, decoder="plain:FlatDecoder")
         settings = config.load([folder / "config" / name for name in ("config.yaml", "demo.yaml")])
         self.arms = [*settings["native"]["arms"], self.own]
         self.methods = settings["asr"]["methods"]

@@ -5,8 +5,9 @@ import shutil
 
 import made
 import numpy as np
+import pages
 import pytest
-from finished_run import OWN, documented
+import your_own
 from PIL import Image
 
 from gblsr_repro import config
@@ -14,8 +15,6 @@ from gblsr_repro import config
 pytestmark = pytest.mark.slow
 
 PACKAGE = "src/gblsr_repro"
-PHOTOS = ["photos", "Photos", "evaluate", "package", "skimage/data", "chelsea.png", "1", "0", "",
-          "BSD", "https://scikit-image.org", "", ""]  # fmt: skip
 TIMES = '''
 
 
@@ -42,7 +41,7 @@ def test_a_metric_column_is_two_files(finished, tmp_path):
     page = (finished.folder / "CONTRIBUTING.md").read_text()
     metrics = (finished.folder / PACKAGE / "evaluation/metrics.py").read_text()
     listed = re.search(r"^WHOLE_IMAGE = .*$", metrics, re.MULTILINE)[0]
-    formula = documented(finished.folder, "CONTRIBUTING.md")
+    formula = next(b.text for b in pages.read_blocks(page) if b.language == "python")
     finished.edit(f"{PACKAGE}/evaluation/metrics.py", listed, formula)
     metric = re.search(r'`(Metric\("mae".*?\))`', page)[1]
     statistics = f"{PACKAGE}/analysis/statistics.py"
@@ -107,22 +106,20 @@ def test_a_figure_is_two_files(finished, tmp_path):
 
 
 def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
-    finished.edit("config/datasets.tsv", "", "\t".join(PHOTOS) + "\n")
-    finished.edit("config/demo.yaml", "evaluate: {", "evaluate: {mine: photos, ")
-    finished.edit("config/demo.yaml", "exemplars: {", "exemplars: {mine: chelsea, ")
+    finished.edit("config/datasets.tsv", "", your_own.format_row("my_photos"))
+    finished.edit("config/demo.yaml", "evaluate: {", "evaluate: {mine: my_photos, ")
     assert len(finished.edited) == 2
     jobs = finished.planned()
     assert finished.trained(jobs) == set()
     assert ("standardize", "train") not in jobs
     shown = ("gblsr_scalar", "liif", finished.own)
     measured = {(rule, arm) for rule in ("evaluate", "latency") for arm in shown}
-    assert {("fetch", "photos"), ("standardize", "mine"), *measured} <= jobs
+    assert {("fetch", "my_photos"), ("standardize", "mine"), *measured} <= jobs
 
 
 def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
-    finished.edit("src/flat.py", "", OWN + documented(finished.folder, "docs/your-own.md"))
-    row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "own", "yes", "", "8", "Plain."]
-    finished.edit("config/arms.tsv", "", "\t".join(row) + "\n")
+    finished.edit("src/flat.py", "", your_own.FILES["src/flat.py"])
+    finished.edit("config/arms.tsv", "", your_own.format_row("flat"))
     assert len(finished.edited) == 2
     jobs = finished.planned(native={"arms": [*finished.arms, "flat"]})
     assert finished.trained(jobs) == {"flat"}
@@ -158,9 +155,8 @@ def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
 
 
 def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
-    finished.edit("src/blend.py", "", made.BLEND)
-    row = ["blend_rdn", "rdn", "blend:BlendDecoder", "", "rdn", "Blend-RDN", "own", "main", ""]
-    finished.edit("config/methods.tsv", "", "\t".join(row) + "\n")
+    finished.edit("src/blend.py", "", your_own.FILES["src/blend.py"])
+    finished.edit("config/methods.tsv", "", your_own.format_row("blend_rdn"))
     assert len(finished.edited) == 2
     chosen = {"methods": [*finished.methods, "blend_rdn"]}
     jobs = finished.planned(asr=chosen)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+import your_own
 
 TARGET = "results/demo/asr/metrics/bicubic/demo_set5_x2.csv"
 IMPORTING = """
@@ -22,10 +23,9 @@ rule all:
 """
 
 
-def run(cwd: Path, *words: object) -> str:
+def run(cwd: Path, *words: object, folders: str = "") -> str:
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *map(str, words)]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("PYTHONPATH", None)
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": folders}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -62,3 +62,16 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     (elsewhere / "Snakefile").write_text(snakefile)
     run(elsewhere, "--configfile", "mine.yaml")
     assert (elsewhere / TARGET).is_file()
+
+
+def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(checkout, elsewhere):
+    """Under --directory, too. The job builds every arm to count its parameters."""
+    package = elsewhere / "modules" / "my_package"
+    package.mkdir(parents=True)
+    (package / "my_module.py").write_text(your_own.FILES["src/flat.py"])
+    your_own.add_row(checkout, "flat", decoder="my_package.my_module:FlatDecoder")
+    (elsewhere / "flat.yaml").write_text(your_own.FILES["flat.yaml"])
+    words = ["--snakefile", checkout / "Snakefile", "--directory", elsewhere / "deeper"]
+    target = "results/aggregates/budget.csv"
+    run(elsewhere, *words, "--configfile", "flat.yaml", "--", target, folders="modules")
+    assert "\nflat,891011," in (elsewhere / "deeper" / target).read_text()

@@ -1,53 +1,58 @@
-"""One class and one row make an arm, one row makes a data set: as docs/your-own.md says."""
+"""The recipes of docs/your-own.md, carried out as they stand there, at demo size with few steps."""
 
+import csv
 import re
 
-import made
 import pytest
 import yaml
-from finished_run import OWN, documented
-from PIL import Image
+import your_own
 from planning import Planner
 
 pytestmark = pytest.mark.slow
 
-OVERLAY = {
+STEPS = {"steps": 4, "checkpoint_every": 2}
+FEW = {
     "results": "results/mine",
-    "native": {
-        "arms": ["gblsr_scalar", "flat"],
-        "data": {
-            "evaluate": {"mine": "my_photos", "kodak": None, "set14": None, "urban100": None},
-            "exemplars": {"mine": "a"},
-        },
-        "training": {"steps": 4, "batch_size": 1, "checkpoint_every": 2},
-    },
+    "native": {"training": STEPS | {"batch_size": 1}},
+    "asr": {"scales": [2], "trained_scales": [2], "training": STEPS | {"validate_every": 4}},
 }
-ARM = ["flat", "my_arm:FlatDecoder", "", "Flat", "Flat", "own", "yes", "", "8", "One color."]
-PHOTOS = ["my_photos", "My photos", "evaluate", "files", "", "mine/{a,b}.png", "2", "1000000", "",
-          "mine", "", "", ""]  # fmt: skip
 
 
-def test_an_arm_and_a_data_set(checkout):
-    """That it is trained again after an edit: test_reruns.py."""
-    (checkout / "src" / "my_arm.py").write_text(OWN + documented(checkout, "docs/your-own.md"))
-    for name, row in (("arms", ARM), ("datasets", PHOTOS)):
-        with (checkout / "config" / f"{name}.tsv").open("a") as table:
-            table.write("\t".join(row) + "\n")
-    folder = checkout / "resources" / "mine"
-    folder.mkdir(parents=True)
-    for seed, name in enumerate("ab"):
-        Image.fromarray(made.noise(120, 130, 3, seed=seed)).save(folder / f"{name}.png")
-    (checkout / "mine.yaml").write_text(yaml.safe_dump(OVERLAY))
-
+def test_an_arm_a_method_and_data_sets(checkout):
+    """That they are trained again after an edit: test_reruns.py."""
+    your_own.follow(checkout)
+    (checkout / "few.yaml").write_text(yaml.safe_dump(FEW))
     planner = Planner(checkout)
-    files = ["--configfile", "config/demo.yaml", "mine.yaml"]
-    targets = ["main_mine", "fairness", "per_dataset"]
-    done = planner.run("snakemake", "--cores", 2, *files, "--", *targets)
+
+    def run(*words):
+        done = planner.run(*words)
+        assert done.status == 0, done.said[-4000:]
+        return done.said
+
+    checked = run(
+        "gblsr-repro", *["check", "--config", "config/config.yaml", "--config", "flat.yaml"]
+    )
+    printed = re.search(r"```text\n(.*?)```", your_own.PAGE, re.DOTALL)[1]
+    assert checked == printed
+    for dataset in your_own.IMAGES:
+        run("gblsr-repro", "fetch", dataset)
+    overlays = ["flat.yaml", "blend.yaml", "photos_alone.yaml", "textures.yaml", "few.yaml"]
+    files = ["--cores", 2, "--configfile", "config/demo.yaml", *overlays]
+    targets = ["main_mine", "fairness", "per_dataset", "qualitative", "asr_quality_x2_x3_x4_main"]
+    run("snakemake", *files, "--", *targets)
     planner.close()
-    assert done.status == 0, done.said[-4000:]
-    tables = checkout / "results" / "mine" / "tables"
+
+    results = checkout / "results" / "mine"
+    tables, figures = results / "tables", results / "figures"
     main = (tables / "main_mine.tex").read_text()
+    assert "My photos" in main
     assert re.search(r"Flat & (\\textbf\{)?\d+\.\d{3}", main), main
     assert "GB-LSR-Scalar" in main
     assert r"28{,}931" in (tables / "fairness.tex").read_text()
-    assert (checkout / "results" / "mine" / "figures" / "per_dataset.png").is_file()
+    quality = (tables / "asr_quality_x2_x3_x4_main.tex").read_text()
+    assert re.search(r"Blend-RDN & (\\textbf\{)?\d+\.\d\d", quality), quality
+    assert (figures / "per_dataset.png").is_file()
+    assert (figures / "qualitative.png").is_file()
+    with (results / "native/arrays/train.csv").open() as index:
+        trained = {row["dataset"] for row in csv.DictReader(index)}
+    assert trained == {"my_textures"}

@@ -20,9 +20,12 @@ from gblsr_repro.locks import require_locks
 from gblsr_repro.analysis import schemas
 from gblsr_repro.analysis.provenance.recorded import SCOPES
 
-# Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
+# Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated, and
+# modules of the user's where Snakemake was started with --directory, too.
+FOLDERS = [name for name in os.getenv("PYTHONPATH", "").split(os.pathsep) if name]
+FOLDERS = [os.path.join(workflow.rundir, name) for name in FOLDERS]
 os.environ.update(
-    PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT / "src"), os.getenv("PYTHONPATH")])),
+    PYTHONPATH=os.pathsep.join([str(ROOT / "src"), *FOLDERS]),
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.getenv("PATH", "")]),
 )
 

@@ -108,7 +108,7 @@ def _check_timing(config: Config) -> Iterator[str]:
 
 
 def _check_columns(config: Config) -> Iterator[str]:
-    """Check that settings by column name existing columns, and that every column has an exemplar.
+    """Check that settings by column name existing columns, and that these are enough.
 
     Columns of config/config.yaml still exist when an overlay drops them, since an overlay cannot
     drop the settings of its columns.
@@ -120,13 +120,6 @@ def _check_columns(config: Config) -> Iterator[str]:
             if name not in columns[table]:
                 suggestion = suggest(name, get_setting(config, table))
                 yield f"{setting} names {name!r}, which is no column of {table}; {suggestion}"
-    data = config["native"]["data"]
-    for column in data["evaluate"]:
-        if column not in data["exemplars"]:
-            yield (
-                f"native.data.exemplars lacks the column {column!r}; add the name of its image in "
-                "the qualitative figure."
-            )
     evaluated = list(config["asr"]["evaluate"].values())
     for dataset in evaluated:
         if evaluated.count(dataset) > 1:

@@ -24,9 +24,10 @@ TRUTH = "ground_truth"
 def read_exemplar(config: Config, column: str, array: ImageArray) -> Tensor:
     """Read the image of an evaluation set that the qualitative figure shows: (1, 3, S, S).
 
-    Raises `UserError` when the config names no image for this set, or one that the set lacks.
+    It is the first image where the config names none. Raises `UserError` when it names one that the
+    set lacks.
     """
-    name = config["native"]["data"]["exemplars"].get(column)
+    name = config["native"]["data"]["exemplars"].get(column, array.names[0])
     if name not in array.names:
         raise UserError(
             f"Config: native.data.exemplars.{column} is {name!r}, which is no image of {column}; "

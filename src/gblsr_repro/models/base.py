@@ -180,7 +180,8 @@ def find_class(
         raise build_syntax_error(error) from error
     except ImportError as error:
         raise UserError(
-            f"{place} {name!r} does not exist ({error}); check the module's name."
+            f"{place} {name!r} cannot be imported ({error}); correct the name, or have the module "
+            "in src/, in a folder that PYTHONPATH names, or installed."
         ) from error
     except Exception as error:  # whatever the code of a user's module raises
         line = traceback.extract_tb(error.__traceback__)[-1]

@@ -37,7 +37,9 @@ class NativeData(Section):
     evaluate: Columns[EvaluationColumn] = describe(
         "evaluation sets: column of the tables to data set"
     )
-    exemplars: dict[Column, Text] = describe("by column: the image in the qualitative figure")
+    exemplars: dict[Column, Text] = describe(
+        "by column: the image in the qualitative figure; left out: the first of its set"
+    )
     data_seed: Seed = describe("seed of the split and of the training crops")
     crop_seed_stride: Count = describe("factor of `data_seed` in the seed of the crops")
     holdout_fraction: float = describe("share of every training set held out", ge=0.001, le=0.5)

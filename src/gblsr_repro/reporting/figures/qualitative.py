@@ -78,11 +78,11 @@ def _select_arms(source: Aggregates, dataset: str) -> Arms:
 
 
 def _format_row(source: Aggregates, dataset: str) -> str:
-    """Format the names of a data set and of its image."""
+    """Format the names of a data set and, where the settings name it, of its image."""
     data = source.config["native"]["data"]
     image = data["exemplars"].get(dataset, "")
     image = NAMES.get((data["evaluate"].get(dataset), image), image)
-    return f"{name_dataset(source, 'native', dataset)}\n{image}"
+    return f"{name_dataset(source, 'native', dataset)}\n{image}".rstrip()
 
 
 def _select_seed(source: Aggregates) -> int:
