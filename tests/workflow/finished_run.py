@@ -16,6 +16,11 @@ from planning import Planner, list_jobs
 from gblsr_repro import config
 
 
+def list_inputs(said: str) -> set[str]:
+    """List the inputs and outputs of all jobs of a dry run."""
+    return set(re.findall(r"^ *(?:    input: .*\n)?    output: .*$", said, re.MULTILINE))
+
+
 class Finished:
     """A checkout with a finished demo of empty files, whose files a test may edit.
 
@@ -38,6 +43,7 @@ class Finished:
     def finish(self) -> None:
         """Make every file that the workflow makes, empty, and have Snakemake take it for made."""
         said = self.snakemake("--dry-run")
+        self.planned_inputs = list_inputs(said)
         for line in re.findall(r"^    output: (.*)$", said, re.MULTILINE):
             for name in line.replace(" (update)", "").split(", "):
                 (self.folder / name).parent.mkdir(parents=True, exist_ok=True)

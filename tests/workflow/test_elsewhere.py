@@ -62,6 +62,11 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     (elsewhere / "Snakefile").write_text(snakefile)
     run(elsewhere, "--configfile", "mine.yaml")
     assert (elsewhere / TARGET).is_file()
+    before = listing(elsewhere / "results")
+    settings["asr"]["downsampling"] = "pil"
+    (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
+    assert "asr_bicubic" in run(elsewhere, "--configfile", "mine.yaml", "--dry-run")
+    assert listing(elsewhere / "results") == before
 
 
 def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(checkout, elsewhere):

@@ -185,8 +185,8 @@ def _check_results(config: Config) -> Iterator[str]:
     for folder in PROJECT_FOLDERS:
         if results.is_relative_to(root / folder):
             yield f"results is {shorten(name)}, a folder of the project itself; {OTHER_RESULTS}"
-    others = (sys.prefix, *SYSTEM_FOLDERS, config["resources"], config["mirror"])
-    for folder in map(os.path.realpath, filter(None, others)):
+    others = (sys.prefix, *SYSTEM_FOLDERS, config["resources"])
+    for folder in map(os.path.realpath, others):
         # A container may have the checkout in /usr/src.
         if results.is_relative_to(folder) and not Path.cwd().is_relative_to(folder):
             yield f"results is {shorten(name)}, which is kept for other files; {OTHER_RESULTS}"
