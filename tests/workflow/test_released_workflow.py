@@ -149,17 +149,18 @@ def test_what_cannot_be_imported_is_refused_while_planning(
     assert {file: file.read_bytes() for file in files} == files
 
 
-def test_what_only_the_job_can_refuse_leaves_the_run(trained, snakemake, overlay, tmp_path):
-    """Whether a network shows its colors is measured, which takes long."""
+def test_an_import_takes_no_place_of_a_trained_run(trained, snakemake, overlay, tmp_path):
     content, settings, runs = trained
-    path = published.write_safetensors(tmp_path, published.passing(settings, 1.0, False))
-    content["asr"]["methods"] = ["gblsr_asr"]
-    content["released"] = {"gblsr_asr": str(path)}
+    path = tmp_path / "right.pt"
+    published.write_checkpoint(
+        path, "gblsr_scalar", published.weights("gblsr_scalar", settings).theirs
+    )
+    content["released"] = {"gblsr_scalar": str(path)}
     overlay.write_text(yaml.safe_dump(content))
-    files = runs["gblsr_asr"]
+    files = runs["gblsr_scalar"]
     done = snakemake(next(iter(files)), configfile=overlay)
     assert done.status != 0
-    assert "does not show in which range it takes colors" in done.said
+    assert "holds a trained run, which an import would replace; name another folder" in done.said
     assert {file: file.read_bytes() for file in files} == files
 
 

@@ -321,10 +321,13 @@ ROWS = [
     code("training/native.py", trained(ARMS)),
     code("training/asr.py", asr_trained(METHODS)),
     # weights that are imported: those on the hub are not looked at for a plan
-    setting("released", {"lte_rdn": "hf://authors/lte"},
-            {("import_method", "lte_rdn"), ("asr_evaluate", "lte_rdn")}),
-    setting("released", {"gblsr_full": "hf://authors/gblsr"},
-            {("import_arm", "gblsr_full")} | below(["gblsr_full"])),
+    Row("a method more, imported", lambda _: {
+            "asr": {"methods": [*DEMO["asr"]["methods"], "liif_edsr"]},
+            "released": {"liif_edsr": "hf://authors/liif"}},
+        {(rule, "liif_edsr") for rule in ("import_method", "asr_evaluate", "asr_latency")}, SEEN),
+    Row("an arm more, imported",
+        lambda _: added("liif_near") | {"released": {"liif_near": "hf://authors/liif"}},
+        {("import_arm", "liif_near")}, {"report"}),
     # what is measured
     setting(f"{METRICS}.ssim_sigma", 2.0, MEASURED),
     setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "validation")}),

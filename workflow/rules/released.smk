@@ -1,6 +1,6 @@
 # Requires: weights that others, or earlier versions, trained: files, folders or hub addresses, named
 # under `released` in the config. Makes: runs like trained ones, for every later stage. What cannot be
-# imported is refused while planning; what only the job finds out leaves the run that was there.
+# imported is refused while planning, and so is an import in place of a trained run.
 
 
 rule import_arm:
@@ -8,9 +8,9 @@ rule import_arm:
     input:
         find_files_to_import,
     output:
-        weights=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors"),
-        log=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv"),
-        record=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"),
+        weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
+        log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
+        record=f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/import/{{arm}}_seed{{seed}}.log",
     wildcard_constraints:
@@ -37,9 +37,9 @@ rule import_method:
         find_files_to_import,
         ancient(f"{R}/sources/{ASR_SETS[0]}.csv"),
     output:
-        weights=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors"),
-        log=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv"),
-        record=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json"),
+        weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
+        log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
+        record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/import/{{method}}_seed{{seed}}.log",
     wildcard_constraints:

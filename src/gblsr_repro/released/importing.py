@@ -94,16 +94,27 @@ def check_before_import(row: Arm | Method, seed: int, run: Path, config: Config)
 
     Nothing is downloaded: of a hub address only what the hub's cache has is checked, and no files
     are listed. What the run was imported from with the same settings and code is not read again.
-    Raises `UserError` as `import_run` does.
+    Raises `UserError` as `import_run` does, and for an import in place of a trained run.
     """
     address = get_address(locate_row(row)[2], seed, config)
     try:
         origin = find_origin(address, cached=True)
     except NotInCache:
+        _refuse_trained(run)
         return []
     if not _is_current(run, row, seed, origin.files, config):
         check_row(read_origin(origin), row, seed, config)
+        _refuse_trained(run)
     return [] if origin.revision else origin.files.present
+
+
+def _refuse_trained(run: Path) -> None:
+    """Raise `UserError` if a folder has a trained run, which Snakemake would remove."""
+    if (run / "run.json").is_file() and RELEASED not in read_record(run / "run.json"):
+        raise UserError(
+            f"{run} holds a trained run, which an import would replace; name another folder as "
+            "`results`, or delete that run."
+        )
 
 
 def _is_current(run: Path, row: Arm | Method, seed: int, files: Files, config: Config) -> bool:
