@@ -29,7 +29,7 @@ from gblsr_repro.models.native import NativeModel, build_model
 from gblsr_repro.runtime import BF16, STRICT
 from gblsr_repro.training.asr import compute_absolute_error
 from gblsr_repro.training.checkpoint import remove_state
-from gblsr_repro.training.loop import LoopSettings, train
+from gblsr_repro.training.loop import Training, train
 from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
@@ -121,24 +121,21 @@ def build_native_loop_case(bench: Bench) -> Case:
     draw = build_batch_reader(
         arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
     )
-    settings = LoopSettings(steps, recipe["log_every"], steps)
+    training = Training(
+        model,
+        optimizer,
+        batch=draw,
+        loss=lambda images: F.mse_loss(model(images), images),
+        settings={"training": recipe | {"steps": steps, "checkpoint_every": steps}},
+        data={},
+        split=lambda images: images.chunk(recipe["accumulate"]),
+        gradient_clip=recipe["gradient_clip"],
+    )
 
     def run() -> None:
-        train(
-            f"{steps} steps of {MAIN}",
-            model,
-            optimizer,
-            settings,
-            batch=draw,
-            split=lambda images: images.chunk(recipe["accumulate"]),
-            loss=lambda images: F.mse_loss(model(images), images),
-            state_path=bench.scratch / "state.pt",
-            identity={},
-            trained_by={},
-            bandwidth=model.get_bandwidth,
-            gradient_clip=recipe["gradient_clip"],
-        )
-        remove_state(bench.scratch / "state.pt")
+        state = bench.scratch / "state.pt"
+        train(f"{steps} steps of {MAIN}", training, state, identity={}, trained_by={})
+        remove_state(state)
 
     return Case(
         f"native loop, {steps} steps, batch {batch}",
