@@ -1,4 +1,4 @@
-"""A record keeps a row for every run, grows run by run, and says what follows from its rows."""
+"""A record keeps the values of every seed, grows run by run, and says what follows from them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import made
@@ -22,10 +23,12 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.record import __main__ as renewing
 from gblsr_repro.record import restoring, writing
-from gblsr_repro.record.rows import collect_rows
+from gblsr_repro.record.values import collect_tables
 
 RECORD = find_repository_root() / "docs" / "record"
 SETS = ("kodak", "set14", "urban100")
+SCORES = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
+WITHOUT_LPIPS = [("a", 25.0, 0.5, "", 0.3, 4.0), ("b", 26.0, 0.7, "", 0.4, 6.0)]
 TIMES = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
 TRAINED_ON = [{"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}]
 DEVICE = {"name": "Some CPU"}
@@ -52,8 +55,8 @@ def measure_native(results: Path, seeds: Sequence[int], psnr: float = 20.0) -> N
             for column in (*SETS, "validation"):
                 value = psnr - place + 0.1 * seed
                 rows = [("a", value, 0.5, 0.6, 0.3, 4.0), ("b", value + 1, 0.7, 0.8, 0.4, 6.0)]
-                header = ("image", *("psnr", "ssim", "lpips", "edge_lpips", "lse"))
-                write_csv(results / "native/metrics" / name / f"{column}.csv", header, rows)
+                scores = results / "native/metrics" / name / f"{column}.csv"
+                write_csv(scores, ("image", *SCORES), rows)
                 about = {"arm": arm, "seed": seed}
                 write_json(results / "native/metrics" / name / f"{column}.json", about)
             write_json(results / "native/runs" / name / "run.json", build_run(arm, seed))
@@ -124,9 +127,13 @@ def record(measured: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(measured / "record", tmp_path / "record"))
 
 
-def find_row(record: Path, name: str, **keys: str) -> dict[str, str]:
-    (row,) = [row for row in made.rows(record / f"{name}.csv") if keys.items() <= row.items()]
-    return row
+def find_line(record: Path, file: str, **keys: str) -> dict[str, str]:
+    (line,) = [line for line in made.rows(record / file) if keys.items() <= line.items()]
+    return line
+
+
+def find_value(record: Path, aggregate: str, **keys: str) -> float:
+    return float(find_line(record, "values.csv", aggregate=aggregate, **keys)["value"])
 
 
 # --- one run --------------------------------------------------------------------------------------
@@ -135,17 +142,17 @@ def find_row(record: Path, name: str, **keys: str) -> dict[str, str]:
 def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     record = measured / "record"
     files = {str(path.relative_to(record)) for path in record.rglob("*") if path.is_file()}
-    assert {"README.md", "native.csv", "latency.csv", "runs.csv", "claims.csv"} <= files
+    assert {"README.md", "values.csv", "runs.csv", "claims.csv"} <= files
     assert {"provenance.json", "overlays/main.yaml", "figures/frontier.png"} <= files
     assert not any("weights" in name or "sha256" in name for name in files)
     assert not any(b"someone" in (record / name).read_bytes() for name in files)
     assert {path.name for path in measured.iterdir()} == {"results", "record"}
 
-    row = find_row(record, "native", dataset="kodak", arm="gblsr_scalar", seed="0")
-    assert float(row["psnr"]) == pytest.approx(20.5)
-    assert float(row["lpips"]) == pytest.approx(0.7)
-    assert find_row(record, "latency", subject="liif", clock="paper")["mean_ms"] == "4.0"
-    assert find_row(record, "runs", arm="liif")["commit"] == "c0ffee0"
+    on_kodak = partial(find_value, record, "native", dataset="kodak", seed="0")
+    assert on_kodak(arm="gblsr_scalar", metric="psnr") == pytest.approx(20.5)
+    assert on_kodak(arm="gblsr_scalar", metric="lpips") == pytest.approx(0.7)
+    assert on_kodak(arm="liif", metric="inference_ms") == 4.0
+    assert find_line(record, "runs.csv", arm="liif")["commit"] == "c0ffee0"
 
     page = (record / "README.md").read_text(encoding="utf-8")
     assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
@@ -156,14 +163,14 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     assert "--configfile docs/record/overlays/main.yaml --config mirror=FOLDER -- native" in page
 
 
-def test_figures_are_drawn_from_rows_and_pictures_copied(record: Path) -> None:
+def test_figures_are_drawn_from_values_and_pictures_copied(record: Path) -> None:
     with Image.open(record / "figures" / "qualitative.png") as image:
         assert image.size == (1200, 300)  # of the run's own file, smaller
     with Image.open(record / "figures" / "frontier.png") as image:
-        assert image.size != (1200, 300)  # of the rows
+        assert image.size != (1200, 300)  # of the values
 
 
-def test_rows_make_the_same_aggregates(grown: Path, tmp_path: Path) -> None:
+def test_values_make_the_same_aggregates(grown: Path, tmp_path: Path) -> None:
     config, restored = build_config(), tmp_path / "restored"
     again = restoring.restore(grown / "record", "main", restored)
     for name in ("native", "readings", "ablation", "runs", "criteria"):
@@ -194,13 +201,21 @@ def test_a_second_machine_adds_its_seeds(grown: Path) -> None:
     assert any("seeds 0, 1" in text for text in conditions)
 
 
-def test_a_run_measured_again_replaces_its_row_whole(record: Path, tmp_path: Path) -> None:
-    before = made.rows(record / "native.csv")
-    measure_native(tmp_path / "again", seeds=[0], psnr=25.0)
-    writing.add_rows(record, collect_rows(tmp_path / "again", build_config(), "main"))
-    assert len(made.rows(record / "native.csv")) == len(before)
-    row = find_row(record, "native", dataset="kodak", arm="gblsr_scalar")
-    assert float(row["psnr"]) == pytest.approx(25.5)
+def test_a_run_measured_again_replaces_its_values_whole(record: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    measure_native(again, seeds=[0], psnr=25.0)
+    write_csv(again / "native/metrics/liif/seed0/kodak.csv", ("image", *SCORES), WITHOUT_LPIPS)
+    before = made.rows(record / "values.csv")
+    writing.add_tables(record, collect_tables(again, build_config(), "main"))
+    after = made.rows(record / "values.csv")
+    scalar = find_value(record, "native", dataset="kodak", arm="gblsr_scalar", metric="psnr")
+    assert scalar == pytest.approx(25.5)
+    lost = {key(line) for line in before} - {key(line) for line in after}
+    assert lost == {(name, "kodak", "liif", "lpips") for name in ("native", "readings")}
+
+
+def key(line: dict[str, str]) -> tuple[str, ...]:
+    return tuple(line[name] for name in ("aggregate", "dataset", "arm", "metric"))
 
 
 def test_other_conditions_stand_beside_and_are_not_judged(
@@ -229,6 +244,14 @@ def test_a_damaged_score_is_named_and_the_record_stays(results: Path, record: Pa
     assert before == {path: path.read_bytes() for path in record.rglob("*") if path.is_file()}
 
 
+def test_a_record_without_its_values_is_not_emptied(record: Path) -> None:
+    (record / "values.csv").unlink()
+    page = (record / "README.md").read_bytes()
+    with pytest.raises(UserError, match=r"values\.csv does not exist"):
+        writing.rebuild(record)
+    assert (record / "README.md").read_bytes() == page
+
+
 @pytest.mark.parametrize(
     ("output", "conditions", "complaint"),
     [("results", "main", "is no record"), ("record", "../main", "must be a name")],
@@ -244,7 +267,7 @@ def test_a_record_too_large_is_refused_and_nothing_is_left(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writing, "LARGEST_BYTES", 1000)
-    monkeypatch.setattr(writing, "complete", lambda folder, pictures=None: None)  # rows suffice
+    monkeypatch.setattr(writing, "complete", lambda folder, pictures=None: None)  # values suffice
     with pytest.raises(UserError, match="The record would take"):
         writing.update(results, tmp_path / "out" / "record", build_config(), "main")
     assert list((tmp_path / "out").iterdir()) == []
@@ -265,7 +288,7 @@ def test_an_empty_folder_is_one_sentence(
 # --- the record of this project -------------------------------------------------------------------
 
 
-def test_claims_and_page_follow_from_the_rows(
+def test_claims_and_page_follow_from_the_values(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw_no_figures(monkeypatch)
@@ -283,14 +306,15 @@ def test_every_section_of_the_page_has_a_title_of_its_own() -> None:
     assert len({*titles}) == len(titles)  # by it a table is copied to other pages
 
 
-def test_every_row_names_a_run_and_its_commit() -> None:
+def test_every_score_names_a_run_and_its_commit() -> None:
     runs = {(row["conditions"], row["arm"], row["seed"]) for row in made.rows(RECORD / "runs.csv")}
     assert all(row["commit"] for row in made.rows(RECORD / "runs.csv"))
-    for name, column in (("native", "arm"), ("validation", "arm"), ("asr", "method")):
-        scored = {
-            (r["conditions"], r[column], r["seed"]) for r in made.rows(RECORD / f"{name}.csv")
-        }
-        assert {row for row in scored if row[1] != "bicubic"} <= runs
+    scored = {
+        (line["conditions"], line["arm"] or line["method"], line["seed"])
+        for line in made.rows(RECORD / "values.csv")
+        if line["aggregate"] != "asr_latency" and line["method"] != "bicubic"
+    }
+    assert scored <= runs
     sources = json.loads((RECORD / "provenance.json").read_text())
     overlays = {path.stem for path in (RECORD / "overlays").glob("*.yaml")}
     assert {row[0] for row in runs} <= {*sources} == overlays

@@ -176,12 +176,12 @@ def _add_record(commands: Commands) -> None:
     command.add_argument(
         "--rebuild",
         action="store_true",
-        help="add nothing: write claims, figures and page again from the rows of the record",
+        help="add nothing: write claims, figures and page again from the values of the record",
     )
 
 
 def update_record(options: Options) -> None:
-    """Add a run's numbers to a record: a small folder of rows, claims, figures and a page."""
+    """Add a run's numbers to a record: a small folder of values, claims, figures and a page."""
     from ..record import writing
 
     if options.rebuild:

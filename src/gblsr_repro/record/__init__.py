@@ -1,5 +1,5 @@
-"""Keep what runs measured in one folder, docs/record, row by row, and build its page from the rows.
+"""Keep what every seed measured in one folder, docs/record, and build its page from these values.
 
-`rows` holds the tables of rows, `sources` the records of the runs they are from, `restoring` makes
-aggregates of them again, `page` shows them, and `writing` updates the folder.
+`values` holds the tables of values and of runs, `sources` what the runs wrote of their conditions,
+`restoring` makes aggregates of them again, `page` shows them, and `writing` updates the folder.
 """

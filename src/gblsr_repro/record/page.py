@@ -1,4 +1,4 @@
-"""Build the page of a record from its rows: what was measured beside what the paper published."""
+"""Build the page of a record from its values: what was measured beside what the paper published."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import Picture, Section, build_simple_table
 from ..reporting.sections import describe_runs, list_differences, list_training_costs
 from ..reporting.tables.build import build_beside_paper
-from .rows import MAIN
 from .sources import read_sources
+from .values import MAIN, RUN_TABLE, VALUES
 
 SHOWN = (replace(PSNR, digits=2), replace(SSIM, digits=3), replace(LPIPS, digits=3))
 """The metrics of the short tables of arms, with the decimals that a narrow screen has room for."""
 BESIDE = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"  # a narrow screen keeps a pair in one line
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
-    "folder from the files of runs; nothing in it is typed by hand. Tables, a row a seed: "
-    "{files}. Every row names its conditions, whose settings are in `overlays/`, and "
-    "[runs.csv](runs.csv) the commit, device, steps and time of every training. A + after a "
-    "commit: files of the checkout were modified or added, such as an overlay."
+    f"folder from the files of runs; nothing in it is typed by hand. [{VALUES}]({VALUES}) has the "
+    "number of every seed, by the conditions and by the aggregate that it is averaged in, "
+    f"[{RUN_TABLE}]({RUN_TABLE}) the commit, device, steps and time of every training, and "
+    "`overlays/` the settings of the conditions. A + after a commit: files of the checkout were "
+    "modified or added, such as an overlay."
 )
 
 
@@ -54,11 +55,6 @@ class Part:
 
 def build_page(folder: Path, parts: Sequence[Part]) -> Section:
     """Build the README of a record folder from its parts, the main conditions first."""
-    files = ", ".join(
-        f"[{path.name}]({path.name})"
-        for path in sorted(folder.glob("*.csv"))
-        if path.name not in ("runs.csv", FILE)
-    )
     inside = [
         section for part in parts if part.conditions == MAIN for section in compare_arms(part)
     ]
@@ -70,7 +66,7 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
         inside += [list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
     inside += [describe_conditions(folder, part) for part in parts]
-    return Section("Record", INTRODUCTION.format(files=files), inside=inside)
+    return Section("Record", INTRODUCTION, inside=inside)
 
 
 # --- short tables ---------------------------------------------------------------------------------

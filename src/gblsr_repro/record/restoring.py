@@ -1,16 +1,14 @@
-"""Make the aggregates of a record again from its rows."""
+"""Make the aggregates of a record again from its values."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
-
 from ..analysis import aggregate
-from ..analysis.schemas import SCHEMAS, aggregate_path, list_inputs
+from ..analysis.schemas import RUNS, SCHEMAS, aggregate_path, list_inputs
 from ..config import Config, complete, read_yaml
-from .rows import MAIN, TABLES, Tables, read_tables, select_values
 from .sources import read_sources, write_sources
+from .values import MAIN, OVER_SEEDS, read_tables, select_runs, select_values
 
 OVERLAYS = "overlays"
 
@@ -28,36 +26,24 @@ def read_config(folder: Path, conditions: str) -> Config:
 def restore(folder: Path, conditions: str, results: Path) -> Config:
     """Write the aggregates of some conditions below `results`; return their settings.
 
-    An aggregate that the rows of the record say nothing of is not written. What the code alone
-    gives is written once, beside the main conditions.
+    An aggregate that the record has nothing of is not written. What the code alone gives is
+    written once, beside the main conditions.
     """
     config, tables = read_config(folder, conditions), read_tables(folder)
     write_sources(folder, conditions, results)
-    for name in SCHEMAS:
+    for name, schema in SCHEMAS.items():
         output = results / aggregate_path(name)
-        if name in TABLES:
-            values = select_values(name, tables, config, conditions)
+        if name in OVER_SEEDS:
+            values = select_values(tables, name, conditions)
             if len(values):
-                rows = aggregate.summarize_values(name, values, config)
-                aggregate.write_rows(name, rows, output)
-        elif name in ("runs", "asr_runs"):
-            runs = select_runs(name, tables, conditions)
+                aggregate.write_rows(name, aggregate.summarize_values(name, values, config), output)
+        elif name in RUNS.values():
+            runs = select_runs(tables, schema.benchmark, conditions)
             if len(runs):
                 aggregate.write_rows(name, runs, output)
-        elif _is_measured(name, results, config) or (
-            conditions == MAIN and not SCHEMAS[name].inputs
-        ):
+        elif _is_measured(name, results, config) or (conditions == MAIN and not schema.inputs):
             aggregate.write(name, results, config, output)
     return config
-
-
-def select_runs(name: str, tables: Tables, conditions: str) -> pd.DataFrame:
-    """Select the runs of a benchmark under some conditions as rows of their aggregate."""
-    runs = tables["runs"]
-    is_selected = (runs["benchmark"] == SCHEMAS[name].benchmark) & (
-        runs["conditions"] == conditions
-    )
-    return runs[is_selected].reindex(columns=list(SCHEMAS[name].columns))
 
 
 def _is_measured(name: str, results: Path, config: Config) -> bool:

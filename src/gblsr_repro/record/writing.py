@@ -1,4 +1,4 @@
-"""Add the numbers of a results folder to a record, and write what follows from its rows."""
+"""Add the numbers of a results folder to a record, and write what follows from its values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ..reporting.items import build_possible, select_items
 from ..reporting.page import render_markdown
 from .page import Part, build_page
 from .restoring import OVERLAYS, list_conditions, restore
-from .rows import MAIN, Tables, collect_rows, merge_rows, read_tables, write_tables
 from .sources import FILE as SOURCES
 from .sources import collect_sources, merge_sources
+from .values import MAIN, Tables, collect_tables, merge_table, read_tables, write_tables
 
 LARGEST_BYTES = 1_500_000
 FIGURES = "figures"
@@ -37,20 +37,20 @@ LOCAL = ("mirror", "resources", "results")
 def update(results: Path, record: Path, config: Config, conditions: str) -> int:
     """Add the numbers below `results` to a record folder; return its size in bytes.
 
-    `config` is the run's resolved configuration, `conditions` its name in the record. A row of the
-    same run is replaced. Raises `UserError` when nothing was measured, when a file of the run is
-    damaged, when the folder is no record, when the name is none for a file, and when the record
-    would be larger than 1.5 MB.
+    `config` is the run's resolved configuration, `conditions` its name in the record. The lines of
+    a run measured again are replaced. Raises `UserError` when nothing was measured, when a file of
+    the run is damaged, when the folder is no record, when the name is none for a file, and when the
+    record would be larger than 1.5 MB.
     """
     if not re.fullmatch(r"\w+", conditions):
         raise UserError(f"--conditions {conditions!r} must be a name of letters, digits and _.")
     if record.exists() and not list_conditions(record):
         raise UserError(f"{record} exists and is no record; name a new folder or a record.")
-    rows = collect_rows(results, config, conditions)
-    if not any(map(len, rows.values())):
+    tables = collect_tables(results, config, conditions)
+    if not any(map(len, tables.values())):
         raise UserError(f"{results} has no numbers yet; run the workflow first.")
     with _edit(record) as folder:
-        add_rows(folder, rows)
+        add_tables(folder, tables)
         merge_sources(folder, conditions, collect_sources(results, config))
         settings = {"results": f"results/{conditions}"} | build_overlay(config)
         text = yaml.safe_dump(settings, sort_keys=False)
@@ -60,7 +60,7 @@ def update(results: Path, record: Path, config: Config, conditions: str) -> int:
 
 
 def rebuild(record: Path) -> int:
-    """Write what follows from the rows of a record again; return its size in bytes."""
+    """Write what follows from the values of a record again; return its size in bytes."""
     if not list_conditions(record):
         raise UserError(f"{record} is no record: it has no {SOURCES}.")
     with _edit(record) as folder:
@@ -83,11 +83,10 @@ def _edit(record: Path) -> Iterator[Path]:
         folder.rename(record)
 
 
-def add_rows(folder: Path, rows: Tables) -> None:
-    """Add rows to the tables of a record folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+def add_tables(folder: Path, tables: Tables) -> None:
+    """Add the lines of tables to those of a record folder."""
     old = read_tables(folder)
-    write_tables(folder, {name: merge_rows(old[name], rows[name], name) for name in rows})
+    write_tables(folder, {name: merge_table(old[name], tables[name], name) for name in tables})
 
 
 def build_overlay(config: Config) -> Config:
@@ -124,14 +123,14 @@ def measure_size(folder: Path) -> int:
     return size
 
 
-# --- what follows from the rows -------------------------------------------------------------------
+# --- what follows from the values -----------------------------------------------------------------
 
 
 def complete(folder: Path, pictures: Path | None = None) -> None:
-    """Write what follows from the rows of a record: claims.csv, figures and README.md.
+    """Write what follows from the values of a record: claims.csv, figures and README.md.
 
     A figure is drawn from the first conditions that have its numbers. One of images or bandwidth
-    fields cannot be drawn from rows: it is copied from `pictures`, the figures of the main run.
+    fields cannot be drawn from values: it is copied from `pictures`, the figures of the main run.
     """
     with tempfile.TemporaryDirectory() as temporary:
         parts = []
@@ -153,7 +152,7 @@ def complete(folder: Path, pictures: Path | None = None) -> None:
 
 
 def draw_figures(part: Part, output: Path, drawn: Collection[str]) -> set[str]:
-    """Draw every figure that some rows allow, but for those drawn already; return their names."""
+    """Draw every figure that some values allow, but for those drawn already; return their names."""
     names = [name for name in select_items("figure", part.source.config) if name not in drawn]
     with tempfile.TemporaryDirectory() as temporary:
 
