@@ -302,7 +302,8 @@ class DatasetFiles:
         if len(images) > self.published_count:
             raise UserError(
                 f"Data set {self.name} has {len(images)} images in {self.root} where "
-                f"{self.published_count} belong; remove what is not part of it."
+                f"{self.published_count} belong; remove what is not part of it, or "
+                "correct images in config/datasets.tsv."
             )
         if not images:
             raise UserError(
