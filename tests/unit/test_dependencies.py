@@ -11,6 +11,7 @@ import numpy as np
 import published_weights as published
 import pytest
 import torch
+import your_own
 
 from gblsr_repro import config as configuration
 from gblsr_repro import dependencies, inference, runs
@@ -37,6 +38,7 @@ from gblsr_repro.released import importing
 from gblsr_repro.training import run_record
 from gblsr_repro.training import runs as training
 
+FLAT = your_own.FILES["src/flat.py"]
 ARMS, METHODS = configuration.read_arms(), configuration.read_methods()
 TINY = {
     "native": {
@@ -352,6 +354,18 @@ def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypa
     monkeypatch.setattr(fixed, "SETTINGS", (*fixed.SETTINGS, "hiden"))
     with pytest.raises(UserError, match=r"FixedDecoder names the setting 'hiden' .* mean 'hidden'"):
         collect.collect_dependencies("train", ARMS["gblsr_fixed"], configuration.load())
+
+
+def test_modules_beside_a_class_of_ones_own_count_wherever_it_lies(tmp_path, monkeypatch):
+    package = tmp_path / "mine"
+    package.mkdir()
+    texts = {"__init__": "", "helper": "", "flat": f"from . import helper\n{FLAT}"}
+    for name, text in texts.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    arm = replace(ARMS["gblsr_fixed"], decoder="mine.flat:FlatDecoder")
+    files = list_files((), native_models.find_classes(arm))
+    assert {package / "flat.py", package / "helper.py"} <= files
 
 
 # --- what a run says ------------------------------------------------------------------------------
