@@ -55,7 +55,10 @@ class Lpips(Entries):
 
 
 class Images(Entries):
-    """The images that a job read of one data set."""
+    """The images that a job read of one data set.
+
+    `other_pixels`: those that differ from what config/pixels.tsv has of them.
+    """
 
     dataset: str
     title: str
@@ -63,6 +66,7 @@ class Images(Entries):
     expected: int | None = ABSENT
     complete: bool = ABSENT
     stands_in_for: str | None = ABSENT
+    other_pixels: list[str] = ABSENT
 
 
 class Record(Entries):

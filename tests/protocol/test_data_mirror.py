@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gblsr_repro.data import datasets, fetch, sources
+from gblsr_repro.data import datasets, fetch, pins, sources
+from gblsr_repro.data.__main__ import renew_pins
 
 SETS = ("set5", "set14", "b100", "urban100")
 
@@ -20,6 +21,28 @@ def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
             assert [str(value) for value in found] == [
                 row[key] for key in ("bytes", "width", "height", "mode")
             ]
+
+
+@pytest.mark.parametrize("dataset", [*SETS, "kodak", "urban100_center256", "dtd"])
+def test_every_image_has_the_pixels_of_its_row(dataset, mirrored):
+    assert sources.list_versions(dataset, mirrored).keys() <= pins.read_pins().keys()
+    assert sources.find_other_pixels(dataset, mirrored) == []
+
+
+def test_the_command_for_checksums_of_pixels_writes_the_rows_that_are_there(
+    shared, repository, tmp_path, monkeypatch
+):
+    table = repository / "config" / "pixels.tsv"
+    lines = table.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if "/Set5/" not in line and "/BSD100/image_SRF_3/" not in line]
+    assert len(lines) - len(kept) == 15 + 100
+    copy = tmp_path / "pixels.tsv"
+    copy.write_text("".join(kept))
+    monkeypatch.setattr(pins, "_locate_table", lambda: copy)
+    pins.read_pins.cache_clear()
+    renew_pins(str(shared / "data"), ["set5", "b100"])
+    pins.read_pins.cache_clear()
+    assert copy.read_text() == table.read_text()
 
 
 @pytest.mark.parametrize("dataset", ["set5", "set14"])

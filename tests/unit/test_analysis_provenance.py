@@ -90,6 +90,11 @@ CHANGES = {
         with_native(evaluate={
             **NATIVE.evaluate, "urban100": images("urban100", "Urban100", 30, 100)}),
         "urban100: 30 of 100 images of Urban100", {Scope.QUALITY}),
+    "other pixels": (
+        with_native(evaluate={
+            **NATIVE.evaluate,
+            "kodak": [ImageSet("kodak", "Kodak", 24, 24, True, other_pixels=["b", "a"])]}),
+        "kodak: other pixels in b and a", {Scope.QUALITY}),
     "validation images": (
         with_native(validation=images("dtd", "DTD", 3, 9)),
         "validation: 3 of 9 images of DTD", {Scope.LOCALITY, Scope.ABLATION}),

@@ -15,6 +15,7 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.data import download, fetch, sources
 from gblsr_repro.data.datasets import locate_dataset
+from gblsr_repro.data.pins import Pin
 from gblsr_repro.errors import UserError
 
 FACTS = {"title": "Set", "role": "evaluate", "kind": "files", "images": "3", "bytes": "20000"}
@@ -141,6 +142,22 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     rows["set"] = replace(SET, files="set/*.png", images="5")
     put(tmp_path / "mirror", "set/img_4.png", png(4))
     assert "img_4.png did not exist" in sentence(mirror)
+
+
+def test_images_of_other_pixels_than_were_measured_are_named(mirror, tmp_path, monkeypatch, caplog):
+    measured = [made.noise(20, 30, 3, seed=number) for number in range(3)]
+    digests = [hashlib.sha256(b"20x30x3\n" + pixels.tobytes()).hexdigest() for pixels in measured]
+    pins = {path: Pin(path, digest) for path, digest in zip(PATHS, digests, strict=True)}
+    monkeypatch.setattr(sources, "read_pins", lambda: pins)
+    Image.fromarray(measured[0]).save(tmp_path / "mirror" / PATHS[0], compress_level=1)
+    measured[1][7, 5, 2] ^= 1
+    Image.fromarray(measured[1]).save(tmp_path / "mirror" / PATHS[1])
+    del pins[PATHS[2]]  # nothing is said of an image that was not measured
+    fetch.fetch_dataset("set", mirror)
+    assert sources.describe_dataset("set", mirror)["other_pixels"] == ["img_2"]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert "Set: other pixels than this project measured on in img_2; " in warnings[0]
 
 
 @pytest.mark.parametrize(

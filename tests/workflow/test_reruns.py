@@ -357,6 +357,7 @@ ROWS = [
          {"fairness", "report"}),
     edit("config/paper/native.csv", "22.3", "22.4", NOTHING, {"main_kodak", *SEEN}),
     edit("config/sizes.tsv", "set14\t", "set15\t", NOTHING, set()),
+    edit("config/pixels.tsv", "kodim01.png\t", "kodim01.PNG\t", NOTHING, set()),
     setting("preset", "short", NOTHING, {"main_kodak", "frontier", *SEEN}),
     setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
     setting("claims.seed_noise_sigmas", 3.0, NOTHING),

@@ -92,7 +92,7 @@ TABLES_SHOWN = sorted(
     os.path.relpath(path)
     for pattern in ("*.tsv", "*.mplstyle", "paper/*")
     for path in (ROOT / "config").glob(pattern)
-    if path.name not in ("sizes.tsv", "released.tsv")
+    if path.name not in ("sizes.tsv", "released.tsv", "pixels.tsv")
     and not path.name.startswith(".")  # nor an editor's lock
 )
 TABLES_READ = [

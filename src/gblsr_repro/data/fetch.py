@@ -15,6 +15,7 @@ from ..config import Config, Dataset, read_datasets
 from ..errors import UserError
 from ..files import compute_sha256, hold_lock, write_text
 from ..progress import Progress, format_columns, log, show_progress
+from ..wording import list_some
 from . import archives
 from .datasets import (
     DatasetFiles,
@@ -28,6 +29,7 @@ from .datasets import (
     write_manifest,
 )
 from .download import MEGABYTE, check_checksum, download_file, open_session
+from .sources import find_other_pixels
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
@@ -42,7 +44,8 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
 
     Downloads the missing files unless they come from a mirror or a package. The first fetch decodes
     every file and writes the manifest; later fetches compare every file with it. The manifest is
-    copied to `output`. Raises `UserError` for the first file that is missing, damaged or changed.
+    copied to `output`. Images with other pixels than config/pixels.tsv has are logged as a warning.
+    Raises `UserError` for the first file that is missing, damaged or changed.
     """
     files = locate_dataset(dataset, config)
     # One process at a time downloads a data set; the others wait and then use its files.
@@ -61,6 +64,13 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
             write_manifest(files.manifest, _inspect_files(files, paths, inspected))
     if output:
         write_text(output, files.manifest.read_text(encoding="utf-8"))
+    if others := find_other_pixels(dataset, config):
+        log.warning(
+            "%s: other pixels than this project measured on in %s; what is measured on them may "
+            "differ from the numbers of its record.",
+            files.row.title,
+            list_some(others),
+        )
     return files.manifest
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..config import Config
+from ..config import Config, find_dataset
 from .datasets import DatasetFiles, ManifestEntry, locate_dataset
 from .images import Pixels, decode_image
+from .pins import digest_pixels, read_pins
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _select_for_scale(
 ) -> SourceImage:
     """Select the high-resolution version of an image for super-resolution by `scale`."""
     files, path = image.dataset, image.entry.path
-    scaled_path = re.sub(r"SRF_\d+", f"SRF_{scale:g}", path)
+    scaled_path = _name_version(path, scale)
     if scaled_path in entries:
         return SourceImage(files, entries[scaled_path])
     folder = PurePosixPath(path).parent.parent
@@ -99,11 +100,49 @@ def _select_for_scale(
     return SourceImage(files, image.entry, (SourceImage(files, lines), number - 1))
 
 
+def _name_version(path: str, scale: float) -> str:
+    """Name the publisher's file of the version of an image for a scale."""
+    return re.sub(r"SRF_\d+", f"SRF_{scale:g}", path)
+
+
+def list_versions(dataset: str, config: Config) -> dict[str, SourceImage]:
+    """List all images that a fetched data set is read as, by their paths in the publisher's copy.
+
+    They are the largest, and those for the scales that the data set has images of its own for. One
+    that a mirror has as an extra line has the path of the file that the publisher has instead.
+    Raises `UserError` as `list_source_images` does.
+    """
+    scales = sorted({int(scale) for scale in re.findall(r"SRF_(\d+)", find_dataset(dataset).files)})
+    versions = {}
+    for scale in (None, *scales):
+        for image in list_source_images(dataset, config, scale):
+            path = image.entry.path
+            if scale is not None and image.extra_line is not None:
+                path = _name_version(path, scale)
+            versions[path] = image
+    return versions
+
+
+def find_other_pixels(dataset: str, config: Config) -> list[str]:
+    """Find the images of a fetched data set whose pixels differ from those of config/pixels.tsv.
+
+    Returns the names of their files, without endings; images without a row there are not decoded.
+    Raises `UserError` as `SourceImage.load` does.
+    """
+    pins = read_pins()
+    return [
+        PurePosixPath(path).stem
+        for path, image in list_versions(dataset, config).items()
+        if path in pins and digest_pixels(image.load()) != pins[path].sha256
+    ]
+
+
 def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
     """Describe a data set as it is used, for captions and reports.
 
     Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
-    (None unless it replaces another), selection (how the images are selected, in words).
+    (None unless it replaces another), selection (how the images are selected, in words),
+    other_pixels (see `find_other_pixels`).
     """
     files = locate_dataset(dataset, config)
     images, expected = len(list_source_images(dataset, config)), files.published_count
@@ -115,4 +154,5 @@ def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
         "complete": images == expected,
         "stands_in_for": files.row.stands_in_for or None,
         "selection": files.selection_rule,
+        "other_pixels": find_other_pixels(dataset, config),
     }

@@ -152,10 +152,11 @@ def score_column(
     dataset = config["asr"]["evaluate"][column]
     settings = collect_dependencies("asr_bicubic", column, config)
     content = {"content_sha256": locate_dataset(dataset, config).digest_content()}
+    described = describe_dataset(dataset, config)
     for scale in config["asr"]["scales"]:
         path = output / f"{dataset}_x{scale:g}.csv"
         description = {
-            "datasets": [describe_dataset(dataset, config)],
+            "datasets": [described],
             "scale": scale,
             "downsampling": config["asr"]["downsampling"],
             "shaved": compute_border(column, scale, config),

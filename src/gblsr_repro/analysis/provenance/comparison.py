@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ...config import find_repository_root, get_dataset_title, list_short_names, read_table
-from ...wording import join_words
+from ...wording import join_words, list_some
 from .differences import PAPER_PRESET, RELEASED_PRESET, SHARED_GPU, Difference, Scope
 from .recorded import ImageSet, Recorded
 
@@ -284,7 +284,8 @@ def _compare_images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     sized = run.benchmark == "asr" and not run.sizes_only
     scopes = _select_scopes(run, "quality", *["latency"] * sized)
     for column, sets in run.evaluate.items():
-        for text in _compare_image_sets(sets):
+        others = [f"other pixels in {list_some(i.other_pixels)}" for i in sets if i.other_pixels]
+        for text in [*_compare_image_sets(sets), *others]:
             yield Difference(f"{column}: {text}", scopes=scopes, columns=(column,))
 
 

@@ -29,7 +29,10 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ImageSet:
-    """A data set as a job read it; `stands_in_for` names the set that it replaces, if any."""
+    """A data set as a job read it; `stands_in_for` names the set that it replaces, if any.
+
+    `other_pixels` are the images that differ from those that this project measured on.
+    """
 
     dataset: str
     title: str
@@ -37,6 +40,7 @@ class ImageSet:
     expected: int | None = None
     complete: bool = False
     stands_in_for: str | None = None
+    other_pixels: Sequence[str] = ()
 
     @property
     def count(self) -> str:

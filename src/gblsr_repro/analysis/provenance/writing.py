@@ -8,6 +8,7 @@ from typing import Any
 
 from ...config import Config, get_dataset_title, list_short_names
 from ...files import write_json
+from ...wording import list_some
 from .comparison import compare
 from .differences import Scope
 from .recorded import ImageSet, Recorded, Weights, gather, read_paper
@@ -70,5 +71,10 @@ def _describe_weights(weights: Weights) -> str:
 
 def _describe_image_set(images: ImageSet) -> str:
     text = f"{images.title}, {images.count} images"
-    other = images.stands_in_for
-    return f"{text}, in place of {get_dataset_title(other)}" if other else text
+    if images.stands_in_for:
+        text += f", in place of {get_dataset_title(images.stands_in_for)}"
+    if images.other_pixels:
+        text += (
+            f", with other pixels than this project measured on in {list_some(images.other_pixels)}"
+        )
+    return text

@@ -1,0 +1,55 @@
+"""Checksums of decoded images: config/pixels.tsv has those that this project measured on.
+
+The pixels are those that `images.decode_image` decodes, so that a file that was compressed anew
+without loss agrees. PNG decodes to the same pixels everywhere; a JPEG may differ by a level between
+versions of the decoder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from ..config import find_repository_root, read_table
+from ..config.cells import Format
+from ..files import write_text
+from .images import Pixels
+
+Sha256 = Annotated[str, Format(r"[0-9a-f]{64}", "write the 64 digits of a SHA-256.")]
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A row of config/pixels.tsv: an image, by its path in the publisher's copy, and its pixels.
+
+    `sha256` is that of `digest_pixels`.
+    """
+
+    image: str
+    sha256: Sha256
+
+
+def digest_pixels(pixels: Pixels) -> str:
+    """Compute the SHA-256 of an image's shape and samples, uint8 (H, W) or (H, W, 3)."""
+    shape = "x".join(map(str, pixels.shape))
+    return hashlib.sha256(f"{shape}\n".encode() + pixels.tobytes()).hexdigest()
+
+
+@cache
+def read_pins() -> dict[str, Pin]:
+    """Read config/pixels.tsv, by image."""
+    return read_table(_locate_table(), Pin, "image")
+
+
+def write_pins(digests: Mapping[str, str]) -> None:
+    """Write config/pixels.tsv, sorted: the checksums of pixels by image."""
+    rows = ["image\tsha256", *(f"{image}\t{digests[image]}" for image in sorted(digests))]
+    write_text(_locate_table(), "\n".join(rows) + "\n")
+
+
+def _locate_table() -> Path:
+    return find_repository_root() / "config" / "pixels.tsv"
