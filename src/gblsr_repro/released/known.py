@@ -27,15 +27,18 @@ class KnownFile:
 def find_known(checkpoint: Checkpoint) -> KnownFile | None:
     """Find the row about a file by its checksum; None for a file that is not known.
 
-    One with the name of a known file and another checksum is logged as a warning.
+    One with the name of a known file and another checksum is logged as a warning, with both sizes.
     """
     table = read_table(find_repository_root() / "config" / "released.tsv", KnownFile, "file")
     for known in table.values():
         if known.sha256 == checkpoint.sha256:
             return known
-    if checkpoint.file.name in table:
+    if namesake := table.get(checkpoint.file.name):
         log.warning(
-            "%s has the name of a released file, but another checksum: who made it is not known.",
+            "%s has the name of a released file, but another checksum (%d bytes, not %s): who made "
+            "it is not known.",
             checkpoint.file,
+            checkpoint.file.stat().st_size,
+            namesake.bytes,
         )
     return None
