@@ -1,9 +1,8 @@
 """The command line: `jobs` has the commands that rules of the workflow run up to the averages,
 `reports` and `images` the others.
 
-A command has two functions: `_add_...` declares its arguments, and the function below it runs it
-with the parsed options; its docstring is the command's help. Functions import what takes long to
-import (torch, pandas, matplotlib), so that `--help` answers at once.
+A command is declared over the function that runs it (see `commands`). Functions import what takes
+long to import (torch, pandas, matplotlib), so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -20,19 +19,34 @@ from .. import __version__
 from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
 from ..locks import require_locks
 from ..progress import set_up_logging
-from . import images, jobs, reports
+from . import images, jobs, reports  # noqa: F401 (their commands)
+from .commands import COMMANDS, read_options
+
+GROUPS = {
+    "native": "Native reconstruction: arms, one run per seed.",
+    "asr": "Arbitrary-scale super-resolution: methods, one run per seed.",
+}
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser; `execute` of the parsed options is the function of the command."""
+    """Build the parser; `command` of the parsed options is the command."""
     parser = argparse.ArgumentParser(
         prog="gblsr-repro",
         description="Run single steps of the reproduction, or its models on your own images.",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (images, reports, jobs):
-        module.add_commands(commands)
+    groups = {"": parser.add_subparsers(title="commands", metavar="COMMAND", required=True)}
+    for command in COMMANDS:
+        group, _, name = command.name.rpartition(" ")
+        if group not in groups:
+            text = GROUPS[group]
+            parent = groups[""].add_parser(group, help=text, description=text)
+            groups[group] = parent.add_subparsers(title="verbs", metavar="VERB", required=True)
+        text = command.execute.__doc__ or ""
+        parser_of_command = groups[group].add_parser(name, help=text, description=text)
+        parser_of_command.set_defaults(command=command)
+        for argument in command.arguments:
+            parser_of_command.add_argument(*argument.names, **argument.settings)
     return parser
 
 
@@ -44,12 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     set_up_logging()
     options = build_parser().parse_args(arguments)
+    command = options.command
+    del options.command
     signal.signal(signal.SIGTERM, _stop)
     try:
-        if options.execute.__module__ == jobs.__name__:
+        if command.execute.__module__ == jobs.__name__:
             require_locks()
         with explain_memory_shortage("The computation of this command"):
-            options.execute(options)
+            command.execute(read_options(command, options))
     except UserError as error:
         print(f"gblsr-repro: {error}", file=sys.stderr)
         return 2

@@ -8,31 +8,74 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .arguments import Commands, Options, add_command, add_path
-
-SCALE = "output pixels per image pixel, above or below 1"
+from .commands import Argument, Options, argument, command, path
 
 
-def add_commands(commands: Commands) -> None:
-    """Add every command of this module."""
-    _add_reconstruct(commands)
-    _add_encode(commands)
-    _add_decode(commands)
-    _add_upscale(commands)
-    _add_bundle(commands)
-    _add_export(commands)
+def parse_quality(text: str) -> int:
+    """Return a quality from 1 to 100; argparse makes one sentence of the error."""
+    if not (text.isdecimal() and 1 <= int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to 100")
+    return int(text)
 
+
+def scale(default: float) -> Argument:
+    """Declare `--scale` with its default."""
+    text = f"output pixels per image pixel, above or below 1 (default: {default:g})"
+    return argument("--scale", type=float, default=default, help=text)
+
+
+FILES = (
+    argument("inputs", type=Path, nargs="+", metavar="INPUT", help="a file, or a folder of files"),
+    argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="OUTPUT",
+        help="a folder, or a file for one input file (default: beside the input)",
+    ),
+    argument(
+        "--overwrite",
+        action="store_true",
+        help="replace outputs that exist (default: keep them, so that a stopped command goes on)",
+    ),
+)
+MODEL = (
+    path(
+        "--model",
+        "MODEL",
+        "a run folder or a weights file (default: the bundled weights)",
+        required=False,
+    ),
+    argument(
+        "--device",
+        choices=("auto", "cpu", "cuda"),
+        default="auto",
+        help="where to compute; auto: on a GPU where there is one",
+    ),
+    argument(
+        "--keep-metadata",
+        action="store_true",
+        help="keep camera, time, place, author (EXIF); density and colors are always kept",
+    ),
+)
+CROP = argument(
+    "--crop",
+    type=float,
+    nargs=4,
+    metavar=("TOP", "LEFT", "BOTTOM", "RIGHT"),
+    help="render only this part, in pixels of the original",
+)
+QUALITY = argument(
+    "--quality",
+    type=parse_quality,
+    metavar="1-100",
+    help="of JPEG (default: 95) and WebP (default: lossless); other formats are lossless",
+)
 
 # --- converting images --------------------------------------------------------------------------
 
 
-def _add_reconstruct(commands: Commands) -> None:
-    command = add_command(commands, "reconstruct", reconstruct)
-    _add_files(command)
-    _add_model(command)
-    _add_quality(command)
-
-
+@command("reconstruct", *FILES, *MODEL, QUALITY)
 def reconstruct(options: Options) -> None:
     """Encode and decode images with a GB-LSR arm."""
     from .. import inference
@@ -43,12 +86,7 @@ def reconstruct(options: Options) -> None:
     _convert_to_photos(options, outputs, _make_reader(options), work)
 
 
-def _add_encode(commands: Commands) -> None:
-    command = add_command(commands, "encode", encode)
-    _add_files(command)
-    _add_model(command)
-
-
+@command("encode", *FILES, *MODEL)
 def encode(options: Options) -> None:
     """Store images as coefficients of a GB-LSR arm."""
     from .. import inference
@@ -63,14 +101,7 @@ def encode(options: Options) -> None:
     convert_files(outputs, convert)
 
 
-def _add_decode(commands: Commands) -> None:
-    command = add_command(commands, "decode", decode)
-    _add_files(command)
-    command.add_argument("--scale", type=float, default=1.0, help=f"{SCALE} (default: 1)")
-    _add_crop(command)
-    _add_quality(command)
-
-
+@command("decode", *FILES, scale(1.0), CROP, QUALITY)
 def decode(options: Options) -> None:
     """Render stored images, at any scale."""
     from .. import inference, runtime
@@ -82,15 +113,7 @@ def decode(options: Options) -> None:
     _convert_to_photos(options, outputs, inference.load_code, work)
 
 
-def _add_upscale(commands: Commands) -> None:
-    command = add_command(commands, "upscale", upscale)
-    _add_files(command)
-    _add_model(command)
-    command.add_argument("--scale", type=float, default=2.0, help=f"{SCALE} (default: 2)")
-    _add_crop(command)
-    _add_quality(command)
-
-
+@command("upscale", *FILES, *MODEL, scale(2.0), CROP, QUALITY)
 def upscale(options: Options) -> None:
     """Super-resolve images by any scale."""
     from .. import inference
@@ -99,18 +122,6 @@ def upscale(options: Options) -> None:
     model = _load_model("asr", options)
     work = partial(inference.upscale, model, scale=options.scale, crop=options.crop)
     _convert_to_photos(options, outputs, _make_reader(options), work)
-
-
-def _add_files(command: argparse.ArgumentParser) -> None:
-    text = "a file, or a folder of files"
-    command.add_argument("inputs", type=Path, nargs="+", metavar="INPUT", help=text)
-    text = "a folder, or a file for one input file (default: beside the input)"
-    command.add_argument("-o", "--output", type=Path, metavar="OUTPUT", help=text)
-    command.add_argument(
-        "--overwrite",
-        action="store_true",
-        help="replace outputs that exist (default: keep them, so that a stopped command goes on)",
-    )
 
 
 def _plan_outputs(
@@ -125,44 +136,6 @@ def _plan_outputs(
     naming = Naming(addition, ending)
     accept = is_input or is_image
     return plan_outputs(options.inputs, options.output, naming, accept, options.overwrite)
-
-
-def _add_model(command: argparse.ArgumentParser) -> None:
-    text = "a run folder or a weights file (default: the bundled weights)"
-    add_path(command, "--model", "MODEL", text, required=False)
-    text = "where to compute; auto: on a GPU where there is one"
-    command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help=text)
-    command.add_argument(
-        "--keep-metadata",
-        action="store_true",
-        help="keep camera, time, place, author (EXIF); density and colors are always kept",
-    )
-
-
-def _add_crop(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--crop",
-        type=float,
-        nargs=4,
-        metavar=("TOP", "LEFT", "BOTTOM", "RIGHT"),
-        help="render only this part, in pixels of the original",
-    )
-
-
-def _add_quality(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--quality",
-        type=_parse_quality,
-        metavar="1-100",
-        help="of JPEG (default: 95) and WebP (default: lossless); other formats are lossless",
-    )
-
-
-def _parse_quality(text: str) -> int:
-    """Return a quality from 1 to 100; argparse makes one sentence of the error."""
-    if not (text.isdecimal() and 1 <= int(text) <= 100):
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to 100")
-    return int(text)
 
 
 def _load_model(benchmark: str, options: Options) -> Any:
@@ -221,33 +194,28 @@ def _convert_to_photos(
 # --- models -------------------------------------------------------------------------------------
 
 
-def _add_bundle(commands: Commands) -> None:
-    command = add_command(commands, "bundle", bundle)
-    command.add_argument("run_dir", type=Path, metavar="RUN", help="folder of a trained run")
-    add_path(command, "--metrics", "DIR", "rows measured of this run")
-    command.add_argument(
-        "--trained-on", metavar="TEXT", required=True, help="the training images, in words"
-    )
-    add_path(command, "--output", "FILE", "file to write (.safetensors)")
-
-
+@command(
+    "bundle",
+    argument("run_dir", type=Path, metavar="RUN", help="folder of a trained run"),
+    path("--metrics", "DIR", "rows measured of this run"),
+    argument("--trained-on", metavar="TEXT", required=True, help="the training images, in words"),
+    path("--output", "FILE", "file to write (.safetensors)"),
+)
 def bundle(options: Options) -> None:
     """Make the small weights file, and its card, that are bundled with the package."""
     from ..bundled import bundle
 
-    bundle(options.run_dir, options.metrics, options.trained_on, options.output)
+    bundle(**vars(options))
 
 
-def _add_export(commands: Commands) -> None:
-    command = add_command(commands, "export", export)
-    text = "a run folder or a weights file"
-    command.add_argument("model", type=Path, metavar="MODEL", help=text)
-    command.add_argument("output", type=Path, metavar="FILE", help="file to write (.onnx)")
-    command.add_argument("--scale", type=int, required=True, help="a whole number, such as 4")
-
-
+@command(
+    "export",
+    argument("model", type=Path, metavar="MODEL", help="a run folder or a weights file"),
+    argument("output", type=Path, metavar="FILE", help="file to write (.onnx)"),
+    argument("--scale", type=int, required=True, help="a whole number, such as 4"),
+)
 def export(options: Options) -> None:
     """Write a super-resolution model for one integer scale as an ONNX file."""
     from ..export import export
 
-    export(options.model, options.scale, options.output)
+    export(**vars(options))
