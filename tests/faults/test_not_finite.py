@@ -6,10 +6,11 @@ from faulty import unfinished
 from gblsr_repro import cli, config
 
 
-@pytest.mark.parametrize("rate", [1e30, 3e38])
-def test_a_learning_rate_that_blows_up(small_config, job, tmp_path, capsys, rate):
+@pytest.mark.parametrize("decay", [1e11, 1e12])
+def test_a_training_that_blows_up(small_config, job, tmp_path, capsys, decay):
     _, arm, seed, array, run, state = job(tmp_path)
-    settings = config.merge(small_config, {"native": {"training": {"learning_rate": rate}}})
+    training = {"learning_rate": 10.0, "weight_decay": decay}  # as large as settings may be
+    settings = config.merge(small_config, {"native": {"training": training}})
     config.write_resolved(settings, tmp_path / "config.yaml")
     command = [
         "native", "train", "--config", tmp_path / "config.yaml", "--arm", arm.arm, "--seed", seed,
