@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -267,11 +270,33 @@ def test_settings_that_are_not_those_of_the_plan_are_refused(tmp_path, monkeypat
         configuration.load([path])
 
 
-def test_the_shipped_config_is_the_papers_protocol():
-    shipped = configuration.read_yaml(
-        configuration.find_repository_root() / "config" / "config.yaml"
+def test_the_shipped_config_is_the_papers_protocol(repository):
+    shipped, protocol = (
+        (repository / "config" / name).read_text().partition("\npreset:")[2]
+        for name in ("config.yaml", "paper/protocol.yaml")
     )
-    assert configuration.load_protocol() == shipped
+    assert shipped == protocol
+
+
+def test_an_edited_config_is_not_the_papers_protocol(checkout):
+    """Nor when the lists of the pages are renewed."""
+    edited = checkout / "config" / "config.yaml"
+    edited.write_text(edited.read_text().replace("steps: 2000", "steps: 20"))
+    code = (
+        "import runpy\nfrom gblsr_repro import config\n"
+        "runpy.run_module('gblsr_repro.config', run_name='__main__')\n"
+        "for settings in (config.load(), config.load_protocol()):\n"
+        "    print(settings['native']['training']['steps'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(checkout / "src")},
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["20", "2000"]
 
 
 def test_items_about_what_the_config_leaves_out_are_not_made():

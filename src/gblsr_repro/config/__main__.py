@@ -1,7 +1,7 @@
 """Renew the files that are generated from the config and its tables.
 
 `python -m gblsr_repro.config` renews the lists of settings and items in config/README.md and
-docs/items.md, and config/paper/protocol.yaml.
+docs/items.md.
 """
 
 from __future__ import annotations
@@ -118,24 +118,9 @@ def _lower_first_letter(title: str) -> str:
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
-# --- the paper's protocol -------------------------------------------------------------------------
-
-PROTOCOL = """\
-# The paper's protocol, with which runs are compared however ../config.yaml is edited.
-# `python -m gblsr_repro.config` generates it from that file: edit that one.
-"""
-
-
-def renew_protocol(text: str) -> str:
-    """Build the text of config/paper/protocol.yaml from the settings of config/config.yaml."""
-    shipped = (find_repository_root() / "config" / "config.yaml").read_text(encoding="utf-8")
-    return PROTOCOL + shipped[shipped.index("preset:") :]
-
-
 GENERATED = {
     "config/README.md": renew_settings_page,
     "docs/items.md": renew_items_page,
-    "config/paper/protocol.yaml": renew_protocol,
 }
 
 if __name__ == "__main__":
