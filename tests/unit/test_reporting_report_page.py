@@ -205,13 +205,14 @@ def test_an_empty_folder_gives_a_page_that_says_so(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_the_page_or_says_what_to_do(
-    results: Path, capsys: pytest.CaptureFixture
+    results: Path, repository: Path, capsys: pytest.CaptureFixture
 ) -> None:
     output = results / "command.html"
-    assert main(["report", "--results", str(results), "--output", str(output)]) == 0
+    words = ["report", "--config", str(repository / "config" / "config.yaml")]
+    assert main([*words, "--results", str(results), "--output", str(output)]) == 0
     assert output.stat().st_size > 10_000
     output.unlink()
-    assert main(["report", "--results", str(results / "none"), "--output", str(output)]) == 2
+    assert main([*words, "--results", str(results / "none"), "--output", str(output)]) == 2
     assert "run the workflow first" in capsys.readouterr().err
 
 
