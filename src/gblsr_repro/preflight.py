@@ -18,25 +18,27 @@ def check_native_benchmark(config: Config) -> str:
     names = read_arms()
     rows = [
         [names[arm].name, f"{count:,}", f"{ratio:.3f}x"]
-        for arm, count, ratio, _ in _compare_arms(config)
+        for arm, count, ratio in require_budget(config)
     ]
-    require_budget(config)
     return "\n".join(format_columns(rows, right=True))
 
 
-def require_budget(config: Config) -> None:
-    """Raise `UserError` for an arm that cannot be built or is outside the parameter budget (F1)."""
+def require_budget(config: Config) -> list[tuple[str, float, float]]:
+    """Compare the parameters of the arms of `config` with those of its main arm, run or not.
+
+    Returns arms, parameters and ratios. Raises `UserError` for an arm that cannot be built or is
+    outside the parameter budget (F1).
+    """
+    counts, main = count_arm_parameters(config), config["native"]["main_arm"]
+    anchor = {main: count_model_parameters(find_arm(main), config)}
     band = config["native"]["criteria"]["parameter_band"]
-    for arm, count, ratio, within in _compare_arms(config):
+    compared = []
+    for arm, count, ratio, within in compare_with_anchor(counts | anchor, config):
         if not within:
             raise UserError(
                 f"Arm {arm} has {count:,} parameters, {ratio:.3f} times the main arm's, "
                 f"outside the band of {band:g}; change its size or native.criteria.parameter_band."
             )
-
-
-def _compare_arms(config: Config) -> list[tuple[str, float, float, float]]:
-    """Compare the parameters of the config's arms with those of its main arm, run or not."""
-    counts, main = count_arm_parameters(config), config["native"]["main_arm"]
-    anchor = {main: count_model_parameters(find_arm(main), config)}
-    return [row for row in compare_with_anchor(counts | anchor, config) if row[0] in counts]
+        if arm in counts:
+            compared.append((arm, count, ratio))
+    return compared

@@ -47,13 +47,6 @@ class Origin(Entries):
     unsaid: list[str] = ABSENT
 
 
-class Lpips(Entries):
-    """Whether LPIPS was measured, and why not."""
-
-    measured: bool = ABSENT
-    reason: str | None = ABSENT
-
-
 class Images(Entries):
     """The images that a job read of one data set.
 
@@ -86,7 +79,6 @@ class Record(Entries):
     device: Device | None = ABSENT
     git: Commit | None = ABSENT
     versions: dict[str, str | None] | None = ABSENT
-    lpips: Lpips | None = ABSENT
     not_timed: dict[str, str] | None = ABSENT
     sizes_only: bool = ABSENT
     datasets: list[Images] = ABSENT
