@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("overlay", "sentence"),
     [
-        ({"asr": {"scales": [1, 2, 3, 4]}}, "asr.scales.0 is 1, but must be more than 1."),
+        ({"asr": {"scales": [1, 2, 3, 4]}}, "asr.scales.0 is 1, but must be greater than 1."),
         (
             {"claims": {"seed_noise_sigmas": 9}},
             "claims.seed_noise_sigmas is 9, but must be at most 8.",
@@ -48,7 +48,7 @@ ROOT = Path(__file__).parents[2]
         ({"results": "~/x"}, "results is '~/x', but must be a folder below"),
         ({"results": "."}, "results is '.', but must be a folder below"),
         ({"results": "../outside"}, "results is '../outside', but must be a folder below"),
-        ({"results": "src"}, "results is 'src', a folder of the project itself"),
+        ({"results": "src"}, "results is 'src', which is kept for other files"),
         ({"results": "README.md"}, "results is 'README.md', which is a file"),
         ({"results": ".venv"}, "results is '.venv', but must be a folder below"),
         ({"results": "a\0b"}, "results is 'a\\x00b', but must be a folder below"),

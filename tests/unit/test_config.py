@@ -62,31 +62,39 @@ IMPOSSIBLE = [
     ({"native.training.batch_sise": 4}, "did you mean 'batch_size'?"),
     ({"7": 7}, "unknown setting '7' at the top level"),
     ({"cluster.gpu.gpus": 1}, "unknown setting 'gpus' at cluster.gpu"),
-    ({"native.model.bandwidth_range": [1.0]}, "must have 2 or more entries"),
+    ({"native.model.bandwidth_range": [1.0]}, "must have at least 2 items."),
     ({"native.metrics.edge_percentile": 1.5}, "must be at most 1"),
     ({"native.training.steps": -5}, "native.training.steps is -5, but must be at"),
     ({"seeds": []}, "seeds is []"),
-    ({"device": "gpu"}, "device is 'gpu', but must be one of"),
+    ({"device": "gpu"}, "device is 'gpu', but must be 'auto', 'cpu' or 'cuda'."),
     ({"asr.scales": "all"}, "asr.scales"),
-    ({"native.training.steps": 10.0}, "steps is 10.0, but must be of type integer"),
+    ({"native.training.steps": 10.0}, "steps is 10.0, but must be a valid integer"),
+    ({"native.training": 5}, "native.training is 5, but must be a valid map."),
+    ({"native.training.compile": 1}, "compile is 1, but must be true or false."),
     # names that become those of files
     ({"results": "my results"}, "results is 'my results', but must be a folder below"),
     ({"results": "x; rm -r y"}, "results is 'x; rm -r y', but must be a folder below"),
     ({"native.data.evaluate": {"a b": "kodak"}}, "'a b', but must be a name of letters"),
     ({"native.data.evaluate": {"a-b": "kodak"}}, "letters, digits and _ only"),
-    ({"asr.evaluate": {7: "set5"}}, "a name in asr.evaluate is 7, but must be of type string"),
+    ({"asr.evaluate": {7: "set5"}}, "a name in asr.evaluate is 7, but must be a string, in quotes"),
     # a name that nothing has, and names that are taken
     (
         {"native.data.evaluate": {"train": "kodak"}},
         "a name in native.data.evaluate is 'train', but must not have the name of the training",
     ),
-    ({"native.arms": ["gblsr_scaler"]}, "native.arms names 'gblsr_scaler', which config/arms.tsv"),
+    (
+        {"native.arms": ["gblsr_scaler"]},
+        "native.arms names 'gblsr_scaler', which is not in config/arms",
+    ),
     ({"native.main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'?"),
-    ({"native.control_arm": "fourier"}, "native.control_arm names 'fourier', which config/arms"),
-    ({"released": {"liif_rdm": "a.pth"}}, "no arm or method 'liif_rdm'; did you mean 'liif_rdn'?"),
+    ({"native.control_arm": "fourier"}, "native.control_arm names 'fourier', which is not in"),
+    (
+        {"released": {"liif_rdm": "a.pth"}},
+        "released names 'liif_rdm', which is not in config/arms.tsv or",
+    ),
     ({"released": {"liif_rdn": "a.pth"}}, "one run of liif_rdn, but seeds has 3; set it to the"),
     ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
-    ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which config/methods.tsv"),
+    ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which is not in config/methods"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     # what is set for each column
@@ -95,20 +103,26 @@ IMPOSSIBLE = [
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
-    ({"native.model.patch": 31}, "native.model.patch is 31, but must be one of 2, 4, 8"),
+    ({"native.model.patch": 31}, "native.model.patch is 31, but must be 2, 4, 8"),
     ({"native.model.norm_groups": 3}, "128, but must be a multiple of native.model.norm_groups, 3"),
     ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
     ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10, but must be odd"),
     # ranges and scales
-    ({"native.model.bandwidth_range": [2.0, 0.25]}, "bandwidth_range is [2, 0.25], but must rise"),
+    (
+        {"native.model.bandwidth_range": [2.0, 0.25]},
+        "bandwidth_range is [2.0, 0.25], but must rise",
+    ),
     (
         {"native.model.bandwidth_range": [0.0, 2.0]},
         "range.0 is 0.0, but must be at least",
     ),
-    ({"asr.training.scale_range": [4.0, 1.0]}, "asr.training.scale_range is [4, 1], but must rise"),
+    (
+        {"asr.training.scale_range": [4.0, 1.0]},
+        "asr.training.scale_range is [4.0, 1.0], but must rise",
+    ),
     ({"asr.training.scale_range": [0.5, 4.0]}, "scale_range.0 is 0.5, but must be at least 1"),
-    ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which asr.scales lacks; add it"),
+    ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which is not in asr.scales; use"),
     # numbers
     ({"native.training.betas": [0.9, 1.0]}, "native.training.betas.1 is 1.0, but must be less"),
     ({"native.training.betas": [-0.1, 0.9]}, "native.training.betas.0 is -0.1, but must be at"),
@@ -128,7 +142,7 @@ IMPOSSIBLE = [
     ({"native.training.learning_rate": "2e-3"}, "reads as text; write 2.0e-3, without quotes."),
     ({"native.training.learning_rate": "1E5"}, "reads as text; write 1.0e+5, without quotes."),
     ({"native.training.steps": "1e6"}, "reads as text; write 1000000, without quotes."),
-    ({"native.training.learning_rate": "fast"}, "is 'fast', but must be of type number."),
+    ({"native.training.learning_rate": "fast"}, "is 'fast', but must be a valid number."),
     # names and paths that no file has
     ({"resources": ""}, "resources is '', but must be text in one line, not empty"),
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b', but must be text in one line"),
@@ -182,7 +196,7 @@ def test_a_method_whose_recipe_is_missing(load):
         "swinir"
     )
     with pytest.raises(
-        UserError, match=r"recipes lacks 'swinir', the recipe of lte_swinir in.*'sw"
+        UserError, match=r"recipe of lte_swinir in .* names 'swinir', which .*'swinirr'"
     ):
         configuration.validate(config)
     config["asr"]["methods"] = ["liif_rdn"]

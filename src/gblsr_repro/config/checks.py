@@ -10,11 +10,12 @@ from pathlib import Path
 from ..errors import UserError
 from ..wording import shorten
 from .addresses import SEED, parse_address
-from .cells import suggest
 from .tables import (
+    ARMS,
+    DATASETS,
+    METHODS,
     Config,
     find_repository_root,
-    find_row,
     get_setting,
     list_arms,
     list_datasets,
@@ -25,7 +26,7 @@ from .tables import (
     read_datasets,
     read_methods,
     read_yaml,
-    select_rows,
+    require_names,
 )
 
 MULTIPLES = {
@@ -34,7 +35,6 @@ MULTIPLES = {
     "native.training.batch_size": "native.training.accumulate",
     "asr.model.swinir_embed": "asr.model.swinir_heads",
 }
-RANGES = ("native.model.bandwidth_range", "native.model.order_range", "asr.training.scale_range")
 PROJECT_FOLDERS = (
     ".ci", ".git", ".github", "benchmarks", "config", "docs", "envs", "profiles", "resources",
     "slurm", "src", "tests", "workflow",
@@ -44,11 +44,6 @@ SYSTEM_FOLDERS = (
 )  # fmt: skip
 SHARED_FOLDERS = ("/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var")
 OTHER_RESULTS = "name another folder, such as results/mine."
-# Settings by table column, and the setting that lists the columns.
-BY_COLUMN = {
-    "native.data.exemplars": "native.data.evaluate",
-    "asr.shave_extra": "asr.evaluate",
-}
 
 
 def check_config(config: Config) -> None:
@@ -58,34 +53,51 @@ def check_config(config: Config) -> None:
             raise UserError(f"Config: {problem}")
 
 
-def _check_rows(config: Config) -> Iterator[str]:
-    """Check that the tables have the arms and methods, and that every method has its recipe."""
+def _check_names(config: Config) -> Iterator[str]:
+    """Check that what settings name is a row of a table or an entry of another setting.
+
+    Columns of config/config.yaml still exist when an overlay drops them, since an overlay cannot
+    drop the settings of its columns.
+    """
+    base = read_yaml(find_repository_root() / "config" / "config.yaml")
+    columns, asr_columns = (
+        get_setting(merge(base, config), name) for name in ("native.data.evaluate", "asr.evaluate")
+    )
     native, asr = config["native"], config["asr"]
     list_arms(config)
     list_datasets(config)
-    for name in ("main_arm", "control_arm"):
-        select_rows(read_arms(), [native[name]], f"native.{name}", "config/arms.tsv")
-    select_rows(
-        read_arms(), native["training"]["pixels"], "native.training.pixels", "config/arms.tsv"
-    )
-    select_rows(read_methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
-    for name in read_arms().keys() & read_methods().keys():
-        yield f"config/arms.tsv and config/methods.tsv both have a row {name!r}; rename one."
-    recipes = asr["training"]["recipes"]
+    arms, methods = read_arms(), read_methods()
+    timed = {**asr["evaluate"], **read_datasets()}
+    for names, known, setting, place in (
+        ([native["main_arm"]], arms, "native.main_arm", ARMS),
+        ([native["control_arm"]], arms, "native.control_arm", ARMS),
+        (native["training"]["pixels"], arms, "native.training.pixels", ARMS),
+        (native["data"]["exemplars"], columns, "native.data.exemplars", "native.data.evaluate"),
+        ([asr["base_method"]], methods, "asr.base_method", METHODS),
+        (asr["shave_extra"], asr_columns, "asr.shave_extra", "asr.evaluate"),
+        (asr["timing"]["datasets"], timed, "asr.timing.datasets", f"asr.evaluate or {DATASETS}"),
+        (asr["trained_scales"], asr["scales"], "asr.trained_scales", "asr.scales"),
+        (config["released"], {**arms, **methods}, "released", f"{ARMS} or {METHODS}"),
+    ):
+        require_names(names, known, setting, place)
     for row in list_methods(config).values():
-        if row.recipe not in recipes:
-            yield (
-                f"asr.training.recipes lacks {row.recipe!r}, the recipe of {row.method} in "
-                f"config/methods.tsv; add it or correct the table: {suggest(row.recipe, recipes)}"
-            )
+        setting = f"the recipe of {row.method} in {METHODS}"
+        require_names([row.recipe], asr["training"]["recipes"], setting, "asr.training.recipes")
+    for name in arms.keys() & methods.keys():
+        yield f"{ARMS} and {METHODS} both have a row {name!r}; rename one."
+    required = native["criteria"]["datasets_required"]
+    if required > len(columns):
+        yield (
+            f"native.criteria.datasets_required is {required}, but must be at most the number of "
+            f"columns of native.data.evaluate, {len(columns)}."
+        )
 
 
 def _check_released(config: Config) -> Iterator[str]:
-    """Check that released weights are of known rows, at addresses, and of the seeds of the run."""
+    """Check that released weights have addresses, and are of the seeds of the run."""
     count = len(config["seeds"])
     for name, address in config["released"].items():
         try:
-            find_row(name)
             parse_address(address.replace(SEED, "0"))
         except UserError as error:
             yield f"released: {error}"
@@ -96,43 +108,6 @@ def _check_released(config: Config) -> Iterator[str]:
             )
 
 
-def _check_timing(config: Config) -> Iterator[str]:
-    """Check that timed sets are columns or data sets."""
-    names = {**config["asr"]["evaluate"], **read_datasets()}
-    for name in config["asr"]["timing"]["datasets"]:
-        if name not in names:
-            yield (
-                f"asr.timing.datasets names {name!r}, which is neither a column of asr.evaluate "
-                f"nor a data set of config/datasets.tsv; {suggest(name, names)}"
-            )
-
-
-def _check_columns(config: Config) -> Iterator[str]:
-    """Check that settings by column name existing columns, and that these are enough.
-
-    Columns of config/config.yaml still exist when an overlay drops them, since an overlay cannot
-    drop the settings of its columns.
-    """
-    base = read_yaml(find_repository_root() / "config" / "config.yaml")
-    columns = {table: get_setting(merge(base, config), table) for table in BY_COLUMN.values()}
-    for setting, table in BY_COLUMN.items():
-        for name in get_setting(config, setting):
-            if name not in columns[table]:
-                suggestion = suggest(name, get_setting(config, table))
-                yield f"{setting} names {name!r}, which is no column of {table}; {suggestion}"
-    evaluated = list(config["asr"]["evaluate"].values())
-    for dataset in evaluated:
-        if evaluated.count(dataset) > 1:
-            yield f"asr.evaluate names {dataset!r} for two columns; leave one of them out."
-    required = config["native"]["criteria"]["datasets_required"]
-    most = len(columns["native.data.evaluate"])
-    if required > most:
-        yield (
-            f"native.criteria.datasets_required is {required}, but must be at most the number of "
-            f"columns of native.data.evaluate, {most}."
-        )
-
-
 def _check_sizes(config: Config) -> Iterator[str]:
     """Check that sizes are multiples of one another."""
     for whole, part in MULTIPLES.items():
@@ -141,26 +116,8 @@ def _check_sizes(config: Config) -> Iterator[str]:
             yield f"{whole} is {size}, but must be a multiple of {part}, {divisor}; change one."
 
 
-def _check_ranges(config: Config) -> Iterator[str]:
-    """Check that ranges rise."""
-    for setting in RANGES:
-        low, high = get_setting(config, setting)
-        if low >= high:
-            yield f"{setting} is [{low:g}, {high:g}], but must rise; write the lower first."
-
-
-def _check_scales(config: Config) -> Iterator[str]:
-    """Check that trained scales are evaluated."""
-    for scale in config["asr"]["trained_scales"]:
-        if scale not in config["asr"]["scales"]:
-            yield (
-                f"asr.trained_scales names {scale:g}, which asr.scales lacks; add it to asr.scales "
-                "or remove it from asr.trained_scales."
-            )
-
-
 def _check_training_sets(config: Config) -> Iterator[str]:
-    """Check that no images are both trained on and evaluated."""
+    """Check that no images are both trained on and evaluated, nor evaluated twice."""
     named, table = list_named_datasets(config), read_datasets()
     for benchmark in ("native.data", "asr"):
         trained = {table[name].files: name for name in named[f"{benchmark}.train"]}
@@ -171,6 +128,10 @@ def _check_training_sets(config: Config) -> Iterator[str]:
                     f"{trained[table[name].files]!r} in {benchmark}.train; evaluate other images "
                     "than those of the training."
                 )
+    evaluated = named["asr.evaluate"]
+    for name in evaluated:
+        if evaluated.count(name) > 1:
+            yield f"asr.evaluate names {name!r} for two columns; leave one of them out."
 
 
 def _check_results(config: Config) -> Iterator[str]:
@@ -182,24 +143,12 @@ def _check_results(config: Config) -> Iterator[str]:
     below = (root, Path.cwd(), os.path.expanduser("~"), sys.prefix, *SHARED_FOLDERS)
     if any(Path(os.path.realpath(folder)).is_relative_to(results) for folder in below):
         yield f"results is {shorten(name)}, which has more in it than results; {OTHER_RESULTS}"
-    for folder in PROJECT_FOLDERS:
-        if results.is_relative_to(root / folder):
-            yield f"results is {shorten(name)}, a folder of the project itself; {OTHER_RESULTS}"
-    others = (sys.prefix, *SYSTEM_FOLDERS, config["resources"])
-    for folder in map(os.path.realpath, others):
+    project = (root / folder for folder in PROJECT_FOLDERS)
+    taken = (*project, sys.prefix, *SYSTEM_FOLDERS, config["resources"])
+    for folder in map(os.path.realpath, taken):
         # A container may have the checkout in /usr/src.
         if results.is_relative_to(folder) and not Path.cwd().is_relative_to(folder):
             yield f"results is {shorten(name)}, which is kept for other files; {OTHER_RESULTS}"
 
 
-CHECKS = (
-    _check_results,
-    _check_rows,
-    _check_released,
-    _check_training_sets,
-    _check_timing,
-    _check_columns,
-    _check_sizes,
-    _check_ranges,
-    _check_scales,
-)
+CHECKS = (_check_results, _check_names, _check_released, _check_training_sets, _check_sizes)

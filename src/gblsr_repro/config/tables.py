@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from .cells import (
 )
 
 Config = dict[str, Any]
+ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
 
 
 def find_repository_root() -> Path:
@@ -188,7 +189,7 @@ class Dataset:
     def __post_init__(self) -> None:
         if self.url and not self.bytes:
             raise UserError(
-                f"config/datasets.tsv, data set {self.dataset}: bytes is empty; write the size of "
+                f"{DATASETS}, data set {self.dataset}: bytes is empty; write the size of "
                 "the download in bytes, or no url."
             )
 
@@ -203,21 +204,17 @@ _read_table_once = cache(read_table)  # a process reads these tables once
 
 def read_arms() -> dict[str, Arm]:
     """Read the arms table, by arm."""
-    return dict(_read_table_once(find_repository_root() / "config" / "arms.tsv", Arm, "arm"))
+    return dict(_read_table_once(find_repository_root() / ARMS, Arm, "arm"))
 
 
 def read_methods() -> dict[str, Method]:
     """Read the table of super-resolution methods, by method."""
-    return dict(
-        _read_table_once(find_repository_root() / "config" / "methods.tsv", Method, "method")
-    )
+    return dict(_read_table_once(find_repository_root() / METHODS, Method, "method"))
 
 
 def read_datasets() -> dict[str, Dataset]:
     """Read the table of data sets, by data set."""
-    return dict(
-        _read_table_once(find_repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
-    )
+    return dict(_read_table_once(find_repository_root() / DATASETS, Dataset, "dataset"))
 
 
 def list_short_names(benchmark: str) -> dict[str, str]:
@@ -240,30 +237,29 @@ def read_assets() -> list[dict[str, str]]:
 
 def list_sized_datasets() -> set[str]:
     """List the data sets whose image sizes are in config/sizes.tsv."""
-    return {
-        row["dataset"] for row in read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
-    }
+    rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
+    return {row["dataset"] for row in rows}
 
 
 def find_arm(name: str) -> Arm:
     """Find the arm with a name; `UserError` if config/arms.tsv lacks it."""
-    return _find_row(read_arms(), name, "arm", "config/arms.tsv")
+    return _find_row(read_arms(), name, "arm", ARMS)
 
 
 def find_method(name: str) -> Method:
     """Find the super-resolution method with a name; `UserError` if config/methods.tsv lacks it."""
-    return _find_row(read_methods(), name, "method", "config/methods.tsv")
+    return _find_row(read_methods(), name, "method", METHODS)
 
 
 def find_row(name: str) -> Arm | Method:
     """Find the arm or method with a name; `UserError` if neither table has it."""
     rows: dict[str, Arm | Method] = {**read_arms(), **read_methods()}
-    return _find_row(rows, name, "arm or method", "config/arms.tsv or config/methods.tsv")
+    return _find_row(rows, name, "arm or method", f"{ARMS} or {METHODS}")
 
 
 def find_dataset(name: str) -> Dataset:
     """Find the data set with a name; `UserError` if config/datasets.tsv lacks it."""
-    return _find_row(read_datasets(), name, "data set", "config/datasets.tsv")
+    return _find_row(read_datasets(), name, "data set", DATASETS)
 
 
 def locate_row(row: Arm | Method) -> tuple[str, str, str]:
@@ -278,47 +274,50 @@ def _find_row(table: Mapping[str, Row], name: str, noun: str, file: str) -> Row:
     return table[name]
 
 
+def require_names(names: Iterable[Any], known: Collection[Any], setting: str, place: str) -> None:
+    """Raise `UserError` for the first name of a setting that is not among those of a place."""
+    for name in names:
+        if name not in known:
+            suggestion = suggest(str(name), map(str, known))
+            raise UserError(
+                f"Config: {setting} names {name!r}, which is not in {place}; {suggestion}"
+            )
+
+
 def select_rows(
     table: Mapping[str, Row], names: Collection[str], setting: str, file: str
 ) -> dict[str, Row]:
     """Select rows of a table by name, in its order; `UserError` if it lacks one of them."""
-    for name in names:
-        if name not in table:
-            raise UserError(
-                f"Config: {setting} names {name!r}, which {file} does not have; "
-                f"{suggest(name, table)}"
-            )
+    require_names(names, table, setting, file)
     return {name: row for name, row in table.items() if name in names}
 
 
 def list_arms(config: Config) -> dict[str, Arm]:
     """List the arms that a config runs, in the order of the arms table."""
-    return select_rows(read_arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
+    return select_rows(read_arms(), config["native"]["arms"], "native.arms", ARMS)
 
 
 def list_methods(config: Config) -> dict[str, Method]:
     """List the super-resolution methods that a config runs, in the order of their table."""
-    return select_rows(
-        read_methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv"
-    )
+    return select_rows(read_methods(), config["asr"]["methods"], "asr.methods", METHODS)
 
 
 def list_named_datasets(config: Config) -> dict[str, list[str]]:
-    """List the names of the data sets whose images are used, by the setting that names them."""
+    """List the names of data sets in a config, by the setting that has them."""
     native, asr = config["native"]["data"], config["asr"]
     return {
         "native.data.train": native["train"],
         "native.data.evaluate": list(native["evaluate"].values()),
         "asr.train": asr["train"],
         "asr.evaluate": list(asr["evaluate"].values()),
+        "accept_partial": config["accept_partial"],
     }
 
 
 def list_datasets(config: Config) -> dict[str, Dataset]:
     """List the data sets that a config names, in the order of their table."""
-    named = list_named_datasets(config) | {"accept_partial": config["accept_partial"]}
     table = read_datasets()
     selected: dict[str, Dataset] = {}
-    for setting, names in named.items():
-        selected |= select_rows(table, names, setting, "config/datasets.tsv")
+    for setting, names in list_named_datasets(config).items():
+        selected |= select_rows(table, names, setting, DATASETS)
     return {name: row for name, row in table.items() if name in selected}

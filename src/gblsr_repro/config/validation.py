@@ -11,29 +11,22 @@ from pydantic import ValidationError
 from ..errors import UserError
 from ..wording import shorten
 from .cells import suggest
-from .schema.settings import Settings, is_section
+from .schema.settings import Settings
 from .schema.types import PATTERNS, Section
 from .tables import Config
 
-EXPECTATIONS = {
-    "int_type": "must be of type integer",
-    "float_type": "must be of type number",
-    "bool_type": "must be true or false",
-    "string_type": "must be of type string, in quotes where it looks like a number",
-    "list_type": "must be of type list",
-    "dict_type": "must be of type map",
-    "model_type": "must be of type map",
-    "finite_number": "must be a finite number",
-    "literal_error": "must be one of {expected}",
-    "greater_than_equal": "must be at least {ge:.12g}",
-    "greater_than": "must be more than {gt:.12g}",
-    "less_than_equal": "must be at most {le:.12g}",
-    "less_than": "must be less than {lt:.12g}",
-    "too_short": "must have {min_length} or more entries",
-    "too_long": "must have at most {max_length} entries",
-    "string_too_long": "must have at most {max_length} characters",
-    "value_error": "{error}",
+WORDS = {
+    r"^Value error, ": "",
+    r"^\w+ should": "must",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    " after validation, not .*": "",
+    "a valid boolean": "true or false",
+    "dictionary( or instance of .*)?": "map",
+    "valid string": "string, in quotes where it looks like a number",
 }
+"""How parts of pydantic's messages are worded instead."""
+
 DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.ASCII)
 
 
@@ -72,16 +65,17 @@ def _join_names(path: Sequence[Any]) -> str:
 
 def _describe_expectation(error: Any) -> str:
     """Describe in words what a value must be."""
-    rule, value, context = error["type"], error["input"], error.get("ctx", {})
+    rule, value = error["type"], error["input"]
     if rule in ("int_type", "float_type") and isinstance(value, str):
         number = _rewrite_number(value, whole=rule == "int_type")
         if number:
             return f"which YAML reads as text; write {number}, without quotes"
     if rule == "string_pattern_mismatch":
-        return f"but {PATTERNS[context['pattern']]}"
-    if rule in EXPECTATIONS:
-        return f"but {EXPECTATIONS[rule].format(**context)}"
-    return f"which is not valid ({error['msg']}); correct it"
+        return f"but {PATTERNS[error['ctx']['pattern']]}"
+    message = error["msg"]
+    for pattern, words in WORDS.items():
+        message = re.sub(pattern, words, message)
+    return f"but {message}"
 
 
 def _rewrite_number(text: str, whole: bool) -> str:
@@ -104,5 +98,6 @@ def _find_section(path: Sequence[Any]) -> type[Section]:
     for key in path:
         if key in section.model_fields:  # else the key of a map of sections
             annotation = section.model_fields[key].annotation
-            section = next(k for k in (annotation, *get_args(annotation)) if is_section(k))
+            kinds = (annotation, *get_args(annotation))
+            section = next(k for k in kinds if isinstance(k, type) and issubclass(k, Section))
     return section

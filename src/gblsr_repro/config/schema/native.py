@@ -19,6 +19,7 @@ from .types import (
     Pair,
     Positive,
     Rate,
+    Rising,
     Section,
     Seed,
     Share,
@@ -53,9 +54,11 @@ class NativeModel(Section):
     modes: int = describe("cosine modes per axis", ge=1, le=256)
     norm_groups: Width = describe("groups of the encoder's GroupNorm")
     cutoff_sharpness: Positive = describe("steepness of the cutoff over the mode order")
-    bandwidth_range: Annotated[list[Positive], Pair] = describe("lowest and highest bandwidth")
+    bandwidth_range: Annotated[list[Positive], Pair, Rising] = describe(
+        "lowest and highest bandwidth"
+    )
     fixed_bandwidth: Positive = describe("bandwidth of the fixed arm")
-    order_range: Annotated[list[Number], Pair] = describe("lowest and highest cutoff order")
+    order_range: Annotated[list[Number], Pair, Rising] = describe("lowest and highest cutoff order")
     coefficient_std: Positive = describe("standard deviation of the coefficients' initial weights")
     hidden: Width = describe("width of the baselines' linear layers")
     fourier_frequencies: Width = describe("number of random frequencies of the Fourier-MLP")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -25,18 +25,17 @@ from .types import (
 )
 
 
-def _order_clocks(clocks: list[str]) -> list[str]:
-    """Order clocks as they are timed, so that the order in a config changes nothing."""
-    return sorted(clocks, reverse=True)
-
-
 class Latency(Section):
     """The fixed timing protocol of both benchmarks."""
 
     warmup: int = describe("passes before the timed ones", ge=0, le=10**6)
     passes: int = describe("timed passes", ge=1, le=10**6)
+    # In the order in which they are timed: that of a config changes nothing.
     clocks: Annotated[
-        list[Literal["paper", "ours"]], Field(min_length=1), Distinct, AfterValidator(_order_clocks)
+        list[Literal["paper", "ours"]],
+        Field(min_length=1),
+        Distinct,
+        AfterValidator(lambda clocks: sorted(clocks, reverse=True)),
     ] = describe("what is timed (above)")
     images_per_set: Count | None = describe("native images timed per set; null: all", default=None)
 
@@ -146,8 +145,3 @@ class Settings(Section):
     asr: ASR
     claims: Claims
     cluster: Cluster
-
-
-def is_section(value: Any) -> TypeGuard[type[Section]]:
-    """Decide whether a value is a section's class."""
-    return isinstance(value, type) and issubclass(value, Section)

@@ -16,6 +16,7 @@ from .types import (
     Pair,
     Positive,
     Rate,
+    Rising,
     Scale,
     Scales,
     Section,
@@ -60,7 +61,7 @@ class ASRTraining(Section):
     steps: Count = describe("optimizer steps")
     lr_patch: int = describe("side of a low-resolution patch", ge=1, le=4096)
     queries: Count = describe("pixels sampled from every patch")
-    scale_range: Annotated[list[Annotated[float, Field(ge=1, le=100)]], Pair] = describe(
+    scale_range: Annotated[list[Annotated[float, Field(ge=1, le=100)]], Pair, Rising] = describe(
         "lowest and highest sampled scale"
     )
     precision: Literal["default", "strict", "bf16"] = describe(

@@ -31,6 +31,13 @@ def _require_distinct(values: list[Any]) -> list[Any]:
     return values
 
 
+def _require_rise(values: list[float]) -> list[float]:
+    """Refuse a range whose first number is not the lower."""
+    if values[0] >= values[1]:
+        raise ValueError("must rise; write the lower first")
+    return values
+
+
 def _require_odd(value: int) -> int:
     """Refuse an even number."""
     if value % 2 == 0:
@@ -81,6 +88,7 @@ EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
 Names = Annotated[list[Column], Field(min_length=1, max_length=1000), Distinct]
 Scales = Annotated[list[Scale], Field(min_length=1, max_length=100), Distinct]
 Pair = Field(min_length=2, max_length=2)
+Rising = AfterValidator(_require_rise)
 FileName = AfterValidator(_require_file_names)
 Folder = Annotated[str, Field(pattern=FOLDER, max_length=400), FileName]
 Text = Annotated[str, Field(pattern=ONE_LINE, max_length=1000)]
