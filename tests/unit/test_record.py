@@ -23,6 +23,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.record import __main__ as renewing
 from gblsr_repro.record import restoring, writing
+from gblsr_repro.record.sources import collect_sources
 from gblsr_repro.record.values import collect_tables
 
 RECORD = find_repository_root() / "docs" / "record"
@@ -187,6 +188,22 @@ def test_the_overlay_makes_the_same_config() -> None:
     assert overlay["native"]["data"]["evaluate"] == {"set14": None}
     completed = complete(overlay)
     assert completed == config | {name: completed[name] for name in writing.LOCAL}
+
+
+def test_of_released_weights_the_name_is_kept_and_not_the_folder(tmp_path: Path) -> None:
+    named = {"liif": "/home/someone/weights.pth", "gblsr_fixed": "hf://authors/released"}
+    config = build_config(released=named, seeds=[0])
+    expected = named | {"liif": "weights.pth"}
+    assert writing.build_overlay(config)["released"] == expected
+    measure_native(tmp_path, seeds=[0])
+    for arm, address in named.items():
+        run = build_run(arm, 0) | {"released": {"by": "the authors", "address": address}}
+        run["identity"]["released"] = {arm: address}
+        write_json(tmp_path / f"native/runs/{arm}/seed0/run.json", run)
+    sources = collect_sources(tmp_path, config)
+    for arm, address in expected.items():
+        run = sources[f"native/runs/{arm}/seed0/run.json"]
+        assert run["released"]["address"] == run["identity"]["released"][arm] == address
 
 
 # --- more runs ------------------------------------------------------------------------------------

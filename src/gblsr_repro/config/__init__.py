@@ -4,7 +4,7 @@ Modules import one way: `cells`, `tables`, `addresses` and `items`, then `schema
 `checks`, then `load`.
 """
 
-from .addresses import HubAddress, get_address, is_imported, parse_address
+from .addresses import HubAddress, drop_folder, get_address, is_imported, parse_address
 from .cells import read_table, suggest
 from .items import MAIN_TABLE, Item, list_items, read_items
 from .load import (

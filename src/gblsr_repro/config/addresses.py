@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import UserError
 from .tables import Arm, Config, Method, locate_row
@@ -38,6 +39,11 @@ def parse_address(text: str) -> HubAddress | None:
         )
     repository, revision, path = match.groups()
     return HubAddress(repository, revision, path.strip("/"))
+
+
+def drop_folder(address: str) -> str:
+    """Drop the folder from the address of a local file or folder; a hub address is kept."""
+    return address if address.startswith(HUB) else Path(address).name
 
 
 def is_imported(row: Arm | Method, config: Config) -> bool:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis.schemas import SCHEMAS, list_inputs
-from ..config import Config
+from ..config import Config, drop_folder
+from ..dependencies import RELEASED
 from ..files import read_json_map, write_json
 from ..records import read_record
 
@@ -34,7 +35,14 @@ def collect_sources(results: Path, config: Config) -> dict[str, Any]:
 
 
 def _shorten(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key not in LEFT_OUT}
+    """Leave out what the record has elsewhere, and where released weights lay on one machine."""
+    kept = {key: value for key, value in record.items() if key not in LEFT_OUT}
+    if RELEASED in kept:
+        identity = kept.get("identity") or {}
+        named = {row: drop_folder(place) for row, place in identity.get(RELEASED, {}).items()}
+        kept["identity"] = identity | {RELEASED: named}
+        kept[RELEASED] = kept[RELEASED] | {"address": drop_folder(kept[RELEASED]["address"])}
+    return kept
 
 
 def read_sources(folder: Path) -> Sources:

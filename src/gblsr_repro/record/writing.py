@@ -15,7 +15,7 @@ from PIL import Image
 from ..analysis.claims import judge
 from ..analysis.claims.rows import FILE
 from ..analysis.reader import Aggregates
-from ..config import Config, load
+from ..config import Config, drop_folder, load
 from ..errors import UserError
 from ..files import write_atomically, write_text
 from ..reporting import figures
@@ -92,9 +92,12 @@ def add_tables(folder: Path, tables: Tables) -> None:
 def build_overlay(config: Config) -> Config:
     """Build the overlay of the settings in which a run differs from config/config.yaml.
 
-    A table column that the run left out is null. What is local to a machine is left out.
+    A table column that the run left out is null. What is local to a machine is left out, and of
+    released weights the folder.
     """
-    return _list_changes(load(), {k: v for k, v in config.items() if k not in LOCAL})
+    settings = {key: value for key, value in config.items() if key not in LOCAL}
+    settings["released"] = {row: drop_folder(a) for row, a in config["released"].items()}
+    return _list_changes(load(), settings)
 
 
 def _list_changes(base: Mapping[str, object], other: Mapping[str, object]) -> Config:
