@@ -139,8 +139,8 @@ IMPOSSIBLE = [
     ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
     ({"asr.scales": [10**9]}, "asr.scales.0 is 1000000000, but must be at most 100"),
     # numbers that YAML 1.1 reads as text
-    ({"native.training.learning_rate": "2e-3"}, "reads as text; write 2.0e-3, without quotes."),
-    ({"native.training.learning_rate": "1E5"}, "reads as text; write 1.0e+5, without quotes."),
+    ({"native.training.learning_rate": "2e-3"}, "reads as text; write 0.002, without quotes."),
+    ({"native.training.learning_rate": "1E-5"}, "reads as text; write 1.0e-05, without quotes."),
     ({"native.training.steps": "1e6"}, "reads as text; write 1000000, without quotes."),
     ({"native.training.learning_rate": "fast"}, "is 'fast', but must be a valid number."),
     # names and paths that no file has

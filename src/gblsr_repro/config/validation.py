@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, get_args
 
+import yaml
 from pydantic import ValidationError
 
 from ..errors import UserError
@@ -26,8 +28,6 @@ WORDS = {
     "valid string": "string, in quotes where it looks like a number",
 }
 """How parts of pydantic's messages are worded instead."""
-
-DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.ASCII)
 
 
 def apply_schema(config: Config) -> Config:
@@ -80,16 +80,13 @@ def _describe_expectation(error: Any) -> str:
 
 def _rewrite_number(text: str, whole: bool) -> str:
     """Rewrite a number that YAML 1.1 reads as text, such as 2e-3; empty where it is none."""
-    if len(text) > 40 or not DECIMAL.fullmatch(text.lower()):
-        return ""
-    mantissa, _, exponent = text.lower().partition("e")
-    if whole:
+    try:
         value = float(text)
-        return str(int(value)) if value.is_integer() else ""
-    if "." not in mantissa:
-        mantissa += ".0"
-    sign = "" if exponent[:1] in ("", "-", "+") else "+"
-    return f"{mantissa}e{sign}{exponent}" if exponent else mantissa
+    except ValueError:
+        return ""
+    if not math.isfinite(value) or (whole and not value.is_integer()):
+        return ""
+    return str(int(value)) if whole else yaml.safe_dump(value).split()[0]
 
 
 def _find_section(path: Sequence[Any]) -> type[Section]:
