@@ -1,5 +1,7 @@
 """The command line: what it starts with, on which systems, and how far trainings are said to be."""
 
+import ast
+import inspect
 import os
 import subprocess
 import sys
@@ -8,7 +10,8 @@ import time
 import pytest
 from PIL import Image
 
-from gblsr_repro.cli import main
+from gblsr_repro.cli import build_parser, main
+from gblsr_repro.cli.commands import COMMANDS
 from gblsr_repro.config import load, write_resolved
 from gblsr_repro.files import write_json
 
@@ -20,6 +23,32 @@ def test_help_does_not_import_torch():
         "except SystemExit: sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+PASSED_ON = [each for each in COMMANDS if "(**vars(" in inspect.getsource(each.execute)]
+
+
+@pytest.mark.parametrize("command", PASSED_ON, ids=lambda command: command.name)
+def test_the_options_of_a_command_are_the_parameters_of_what_it_calls(command):
+    """Else its job ends with a traceback, and no type checker sees that it will."""
+    options = build_parser().parse_args([*command.name.split(), *fill_in(command)])
+    del options.command
+    names = {"__package__": "gblsr_repro.cli"}
+    for node in ast.walk(ast.parse(inspect.getsource(command.execute))):
+        if isinstance(node, ast.ImportFrom):
+            exec(ast.unparse(node), names)
+        if isinstance(node, ast.Call) and any(word.arg is None for word in node.keywords):
+            called = node.func
+    inspect.signature(eval(ast.unparse(called), names)).bind(**vars(options))
+
+
+def fill_in(command):
+    """The words that a command requires."""
+    for argument in command.arguments:
+        if not argument.names[0].startswith("-"):
+            yield "1"
+        elif argument.settings.get("required"):
+            yield from (argument.names[0], "1")
 
 
 @pytest.mark.parametrize("seed", ["-1", str(2**32), "9" * 5000, "one", "1.0"])
@@ -83,7 +112,8 @@ WITHOUT_POSIX = """
 import psutil, signal, sys
 sys.modules["fcntl"] = sys.modules["resource"] = None
 del signal.SIGUSR1
-from gblsr_repro.cli import main
+from gblsr_repro.cli import build_parser, main
+from gblsr_repro.cli.commands import COMMANDS
 sys.exit(main(sys.argv[1:]))
 """
 
