@@ -334,7 +334,7 @@ def test_times_alone_miss_no_training(tmp_path, config):
     table = [Scope.ASR_LATENCY, Scope.ASR_QUALITY]  # of the table of latency
     assert found.find_differences(table) == []
     (cost,) = found.find_differences([Scope.ASR_COST])
-    assert "not recorded" in cost.short
+    assert "not recorded" in cost.sentence
 
 
 def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config):
@@ -354,10 +354,10 @@ def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config
     assert both.find_differences([Scope.ASR_QUALITY]) == quality.find_differences(
         [Scope.ASR_QUALITY]
     )
-    times = [each.short for each in both.find_differences([Scope.ASR_LATENCY])]
-    assert times[0] == "seed 1"
+    times = [each.sentence for each in both.find_differences([Scope.ASR_LATENCY])]
+    assert times[0] == "seeds: 1 (paper: 0, 1, 2)"
     assert "set14: 5 images of set14" in times
-    assert not any("set5" in short or "trained" in short for short in times)
+    assert not any("set5" in told or "trained" in told for told in times)
 
 
 @pytest.mark.parametrize("upscalers", [["liif_rdn"], ["liif_rdn", "lte_swinir"]])

@@ -12,7 +12,7 @@ from synthetic_runs import parse_provenance
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.rows import FILE, Verdict
-from gblsr_repro.analysis.provenance import Provenance, Scope
+from gblsr_repro.analysis.provenance import Effect, Provenance, Scope
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
 from gblsr_repro.analysis.provenance.writing import list_facts
@@ -21,8 +21,8 @@ from gblsr_repro.config import load, read_arms, read_items
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
-from gblsr_repro.reporting import captions, claims_page, report_page
-from gblsr_repro.reporting.items import list_short_differences
+from gblsr_repro.reporting import captions, claims_page, items, report_page
+from gblsr_repro.reporting.items import number_differences
 from gblsr_repro.reporting.page import render_markdown
 from gblsr_repro.reporting.sections import list_differences
 
@@ -46,86 +46,83 @@ def images(dataset: str, title: str, have: int, of: int, stands_in_for: str = ""
     return [ImageSet(dataset, title, have, of, have == of, stands_in_for or None)]
 
 
-# What is changed, in what words it is told, and for which numbers.
+# What is changed, the name of the difference, and the numbers that it concerns.
 OF_NATIVE = {Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.LATENCY, Scope.COST}
 TRAINED = OF_NATIVE - {Scope.LATENCY}
 MEASURED = TRAINED - {Scope.COST}
 CHANGES = {
     "nothing": ((NATIVE, ASR), "", set()),
     "preset": (
-        (replace(NATIVE, preset="demo"), replace(ASR, preset="demo")), "preset demo", set(Scope)),
+        (replace(NATIVE, preset="demo"), replace(ASR, preset="demo")), "preset", set(Scope)),
     "image size": (
-        with_setting("native.data.image_size", 64), "images of 64 pixels", OF_NATIVE),
+        with_setting("native.data.image_size", 64), "native.data.image_size", OF_NATIVE),
     "network": (
-        with_setting("native.model.modes", 8), "other network settings (modes)", OF_NATIVE),
-    "steps": (with_setting("native.training.steps", 200), "200 steps", TRAINED),
+        with_setting("native.model.modes", 8), "native.model.modes", OF_NATIVE),
+    "steps": (with_setting("native.training.steps", 200), "native.training.steps", TRAINED),
     "several steps": (
-        with_setting("native.training.steps", 200, 2000), "200 to 2,000 steps", TRAINED),
+        with_setting("native.training.steps", 200, 2000), "native.training.steps", TRAINED),
     "unknown steps": (
-        with_setting("native.training.steps"), "steps not recorded", TRAINED),
-    "batch": (with_setting("native.training.batch_size", 4), "batches of 4", TRAINED),
+        with_setting("native.training.steps"), "native.training", TRAINED),
+    "batch": (with_setting("native.training.batch_size", 4), "native.training.batch_size", TRAINED),
     "learning rate": (
         with_setting("native.training.betas", [0.9, 0.999]),
-        "other training settings (betas of Adam)", TRAINED),
+        "native.training.betas", TRAINED),
     "pixels of an arm": (
         with_setting("native.training.pixels", {"liif": 8192}),
-        "other training settings (pixels in the loss of LIIF)", TRAINED),
-    "pixels of several arms": (
-        with_setting("native.training.pixels", {}, {"liif": 8192, "lte": 9}, {"wire": 9}),
-        "other training settings (pixels in the loss of LIIF, LTE and WIRE)", TRAINED),
+        "native.training.pixels.liif", TRAINED),
     "metric": (
         with_setting("native.metrics.ssim_window", 7),
-        "other measuring settings (ssim window)", MEASURED),
+        "native.metrics.ssim_window", MEASURED),
     "seeds": (
         with_native(seeds={arm: [0, 1] for arm in NATIVE.seeds}),
-        "seeds 0, 1", TRAINED),
+        "seeds", TRAINED),
     "timed seeds": (
-        with_native(timed_seeds={arm: [0] for arm in NATIVE.seeds}), "seed 0", {Scope.LATENCY}),
+        with_native(timed_seeds={arm: [0] for arm in NATIVE.seeds}), "seeds", {Scope.LATENCY}),
     "training images": (
         with_native(train=images("bsds500", "BSDS500", 5, 5, "div2k_train")),
-        "trained on BSDS500 in place of DIV2K", MEASURED),
+        "native.data.train", MEASURED),
     "one training set": (
-        with_native(train=images("dtd", "DTD", 5, 5)), "trained on DTD", MEASURED),
+        with_native(train=images("dtd", "DTD", 5, 5)), "native.data.train", MEASURED),
     "partial set": (
         with_native(evaluate={
             **NATIVE.evaluate, "urban100": images("urban100", "Urban100", 30, 100)}),
-        "urban100: 30 of 100 images of Urban100", {Scope.QUALITY}),
+        "native.data.evaluate.urban100", {Scope.QUALITY}),
     "other pixels": (
         with_native(evaluate={
             **NATIVE.evaluate,
             "kodak": [ImageSet("kodak", "Kodak", 24, 24, True, other_pixels=["b", "a"])]}),
-        "kodak: other pixels in b and a", {Scope.QUALITY}),
+        "native.data.evaluate.kodak", {Scope.QUALITY}),
     "validation images": (
         with_native(validation=images("dtd", "DTD", 3, 9)),
-        "validation: 3 of 9 images of DTD", {Scope.LOCALITY, Scope.ABLATION}),
+        "native.data.validation", {Scope.LOCALITY, Scope.ABLATION}),
     "thresholds": (
         with_setting("diagnostics.thresholds.t1_cov_median", 0.01),
-        "other diagnostic settings (t1 cov median)", {Scope.LOCALITY}),
+        "diagnostics.thresholds.t1_cov_median", {Scope.LOCALITY}),
     "diagnosed images": (
-        with_setting("diagnostics.images", 9), "other diagnostic settings (images)",
+        with_setting("diagnostics.images", 9), "diagnostics.images",
         {Scope.LOCALITY, Scope.ABLATION}),
     "passes": (
-        with_setting("latency.passes", 3), "other timing settings (passes)",
+        with_setting("latency.passes", 3), "latency.passes",
         {Scope.LATENCY, Scope.ASR_LATENCY}),
     "device": (
-        with_native(timed_on=["NVIDIA H200 NVL"]), "timed on NVIDIA H200 NVL",
+        with_native(timed_on=["NVIDIA H200 NVL"]), "device",
         {Scope.LATENCY}),
     "device of training": (
-        with_native(devices=["Some CPU"]), "trained on Some CPU", {Scope.COST}),
+        with_native(devices=["Some CPU"]), "device", {Scope.COST}),
     "shared GPU": (
-        with_native(shared_gpu=["liif"]), "timed on a shared GPU", {Scope.LATENCY}),
+        with_native(shared_gpu=["liif"]), "latency.shared_gpu", {Scope.LATENCY}),
     "timed images": (
-        with_setting("asr.timing.size_divisor", 4), "timed images 4 times smaller",
+        with_setting("asr.timing.size_divisor", 4), "asr.timing.size_divisor",
         {Scope.ASR_LATENCY}),
     "tile": (
-        with_setting("asr.tile_pixels", 9), "other timing settings (tile pixels)",
+        with_setting("asr.tile_pixels", 9), "asr.tile_pixels",
         {Scope.ASR_LATENCY}),
     "recipe": (
         with_setting("asr.training.recipes", {"rdn": {"batch_size": 2}}),
-        "other training settings (batch size)", {Scope.ASR_QUALITY, Scope.ASR_COST}),
+        "asr.training.recipes.rdn.batch_size", {Scope.ASR_QUALITY, Scope.ASR_COST}),
     "shave": (
         with_setting("asr.shave_extra", {}),
-        "other measuring settings (shave extra div2kval)", {Scope.ASR_QUALITY}),
+        "asr.shave_extra.div2kval", {Scope.ASR_QUALITY}),
 }  # fmt: skip
 
 
@@ -139,8 +136,7 @@ def test_every_setting_has_its_row_and_every_row_is_needed() -> None:
     assert [name for name, row in places.items() if row is None] == []
     assert {row.setting for row in places.values()} == {*read_settings()}
     for row in read_settings().values():
-        scopes = {Scope(scope) for scope in row.scopes.split()}
-        assert scopes if row.kind not in ("recorded", "exempt") else len(row.why.split()) > 3
+        assert {Scope(scope) for scope in row.scopes.split()} or len(row.why.split()) > 3
 
 
 def test_every_setting_that_concerns_a_number_is_recorded() -> None:
@@ -151,42 +147,84 @@ def test_every_setting_that_concerns_a_number_is_recorded() -> None:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_scopes(change: str) -> None:
-    run, words, scopes = CHANGES[change]
+    run, name, scopes = CHANGES[change]
     for scope in Scope:
-        found = [d.short for d in parse_provenance(*run).find_differences([scope])]
-        assert found == ([words] if scope in scopes else []), scope
+        found = [each.name for each in parse_provenance(*run).find_differences([scope])]
+        assert found == ([name] if scope in scopes else []), scope
 
 
-def shorts(run: Run, scope: Scope, **of: Any) -> list[str]:
-    return [each.short for each in parse_provenance(*run).find_differences([scope], **of)]
+SENTENCES = {
+    "several steps": "steps: 200 to 2,000 (paper: 2,000)",
+    "unknown steps": "settings of native.training not recorded: steps",
+    "learning rate": "betas: 0.9, 0.999 (paper: 0.9, 0.95)",
+    "pixels of an arm": "pixels in the loss of LIIF: 8,192 (paper: not set)",
+    "recipe": "recipe rdn batch size: 2 (paper: 16)",
+    "shave": "pixels shaved beyond the scale on div2kval: not set (paper: 6)",
+    "timed seeds": "seeds: 0 (paper: 0, 1, 2)",
+    "training images": "trained on BSDS500 in place of DIV2K",
+    "partial set": "urban100: 30 of 100 images of Urban100",
+    "other pixels": "kodak: other pixels in b and a",
+    "device": "timed on: NVIDIA H200 NVL (paper: NVIDIA H200)",
+}
+
+
+@pytest.mark.parametrize("change", SENTENCES)
+def test_one_sentence_tells_a_difference_with_the_papers_side(change: str) -> None:
+    (difference,) = parse_provenance(*CHANGES[change][0]).find_differences([*Scope])
+    assert difference.sentence == SENTENCES[change]
+
+
+def sentences(run: Run, scope: Scope, **of: Any) -> list[str]:
+    return [each.sentence for each in parse_provenance(*run).find_differences([scope], **of)]
 
 
 def test_only_the_subjects_and_columns_of_a_number_count() -> None:
     run = with_native(seeds={"liif": [0], "lte": [0, 1, 2]})
-    assert shorts(run, Scope.QUALITY, subjects=["lte"]) == []
-    assert shorts(run, Scope.QUALITY, subjects=["liif"]) == ["seed 0 (LIIF)"]
-    assert shorts(run, Scope.QUALITY) == ["seed 0 (LIIF)"]
-    assert shorts(run, Scope.LATENCY) == []  # every seed was timed
+    assert sentences(run, Scope.QUALITY, subjects=["lte"]) == []
+    assert sentences(run, Scope.QUALITY, subjects=["liif"]) == ["seeds of LIIF: 0 (paper: 0, 1, 2)"]
+    assert sentences(run, Scope.QUALITY) == ["seeds of LIIF: 0 (paper: 0, 1, 2)"]
+    assert sentences(run, Scope.LATENCY) == []  # every seed was timed
     fewer = CHANGES["pixels of an arm"][0]
-    assert shorts(fewer, Scope.QUALITY, subjects=["lte"]) == []
-    assert shorts(fewer, Scope.QUALITY, subjects=["liif"])
+    assert sentences(fewer, Scope.QUALITY, subjects=["lte"]) == []
+    assert sentences(fewer, Scope.QUALITY, subjects=["liif"])
     partial = CHANGES["partial set"][0]
-    assert shorts(partial, Scope.QUALITY, columns=["kodak"]) == []
+    assert sentences(partial, Scope.QUALITY, columns=["kodak"]) == []
     shared = CHANGES["shared GPU"][0]
-    assert shorts(shared, Scope.LATENCY, subjects=["wire"]) == []
+    assert sentences(shared, Scope.LATENCY, subjects=["wire"]) == []
 
 
 def test_arms_without_a_record_of_their_seeds_have_those_of_all() -> None:
     run = with_native(seeds={"liif": [0], "lte": [0, 1]})
-    assert shorts(run, Scope.ABLATION, subjects=["gblsr_full_linear"]) == ["seeds 0, 1 (LTE)"]
+    assert sentences(run, Scope.ABLATION, subjects=["gblsr_full_linear"]) == [
+        "seeds of LTE: 0, 1 (paper: 0, 1, 2)"
+    ]
 
 
-def test_pixels_of_some_arms_among_other_settings_are_told_together() -> None:
-    own, _ = with_setting("native.training.pixels", {"liif": 9})
+def test_pixels_of_an_arm_concern_that_arm_alone() -> None:
+    maps = {}, {"liif": 8192, "lte": 9}, {"wire": 9}
+    own, _ = with_setting("native.training.pixels", *maps)
     run = replace(own, settings={**own.settings, "native.training.learning_rate": [1.0]}), ASR
-    told = ["other training settings (learning rate, pixels in the loss of LIIF)"]
-    for subjects in (None, ["liif"], ["gblsr_scalar"]):
-        assert shorts(run, Scope.QUALITY, subjects=subjects) == told
+    rate = "learning rate: 1.0 (paper: 0.0002)"
+    assert sentences(run, Scope.QUALITY, subjects=["gblsr_scalar"]) == [rate]
+    of_wire = "pixels in the loss of WIRE: 9 (paper: not set)"
+    assert sentences(run, Scope.QUALITY, subjects=["wire"]) == [rate, of_wire]
+    assert len(sentences(run, Scope.QUALITY)) == 4
+
+
+def test_a_section_without_a_record_is_one_difference() -> None:
+    left = {n: v for n, v in NATIVE.settings.items() if not n.startswith("native.training.")}
+    (found,) = parse_provenance(replace(NATIVE, settings=left)).find_differences([*Scope])
+    assert found.sentence == "settings of native.training not recorded"
+    assert {*found.scopes} == TRAINED
+
+
+def test_a_document_numbers_every_difference_once() -> None:
+    own, _ = with_setting("native.metrics.ssim_window", 7)
+    run = parse_provenance(replace(own, timed_on=["Some CPU"]), ASR)
+    shown = {name: (read_items()[name], None) for name in ("per_dataset", "infcost")}
+    marks, told = number_differences(run, shown)
+    assert told == ["ssim window: 7 (paper: 11)", "timed on: Some CPU (paper: NVIDIA H200)"]
+    assert marks == {"per_dataset": [1], "infcost": [1, 2]}
 
 
 def test_weights_that_fit_several_arms_say_so_on_the_page() -> None:
@@ -214,16 +252,14 @@ def released(run: Recorded, *subjects: str) -> Recorded:
     )
 
 
-RELEASED = "weights released by the authors, not trained here"
+RELEASED = "scores of released weights, not their training"
 
 
 def test_released_weights_are_all_that_differs_where_nothing_is_trained() -> None:
     run = parse_provenance(released(NATIVE, *NATIVE.seeds), released(ASR, *ASR.seeds))
     for scope in (Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.ASR_QUALITY):
         (difference,) = run.find_differences([scope])
-        assert difference.short == RELEASED
-        assert not difference.blocks_verdict
-        assert difference.qualifier == "scores of released weights, not their training"
+        assert (difference.sentence, difference.effect) == (RELEASED, Effect.QUALIFIES)
     for scope in (Scope.LATENCY, Scope.ASR_LATENCY):
         assert run.find_differences([scope]) == []
     assert not {Scope.COST, Scope.ASR_COST} & {*run.scopes}
@@ -232,26 +268,27 @@ def test_released_weights_are_all_that_differs_where_nothing_is_trained() -> Non
 def test_released_weights_are_told_apart_from_what_is_trained_beside_them() -> None:
     mixed = released(with_setting("asr.training.steps", 40)[1], "gblsr_asr")
     fewer = NATIVE, replace(mixed, train=images("dtd", "DTD", 5, 5))
-    assert shorts(fewer, Scope.ASR_QUALITY, subjects=["gblsr_asr"]) == [RELEASED]
-    trained = shorts(fewer, Scope.ASR_QUALITY, subjects=["liif_rdn"])
-    assert trained == ["40 steps", "trained on DTD"]
+    assert sentences(fewer, Scope.ASR_QUALITY, subjects=["gblsr_asr"]) == [RELEASED]
+    trained = sentences(fewer, Scope.ASR_QUALITY, subjects=["liif_rdn"])
+    assert trained == ["steps: 40 (paper: 1,000,000)", "trained on DTD"]
     other_seed = NATIVE, replace(mixed, seeds=mixed.seeds | {"lte_rdn": [0, 1]})
-    assert shorts(other_seed, Scope.ASR_QUALITY, subjects=["gblsr_asr"]) == [RELEASED]
-    assert "seeds 0, 1 (LTE-RDN)" in shorts(other_seed, Scope.ASR_QUALITY, subjects=["lte_rdn"])
+    assert sentences(other_seed, Scope.ASR_QUALITY, subjects=["gblsr_asr"]) == [RELEASED]
+    assert "seeds of LTE-RDN: 0, 1 (paper: 0, 1, 2)" in sentences(
+        other_seed, Scope.ASR_QUALITY, subjects=["lte_rdn"]
+    )
 
 
 def test_weights_of_an_earlier_version_are_compared_with_what_they_were_trained_with() -> None:
     earlier = dict.fromkeys(NATIVE.seeds, Weights("this project", others=False))
     run = with_setting("native.training.steps", 40)[0]
-    found = shorts((replace(run, imported=earlier), ASR), Scope.QUALITY)
-    assert found == ["weights of an earlier version, not trained here", "40 steps"]
+    found = sentences((replace(run, imported=earlier), ASR), Scope.QUALITY)
+    assert found == ["weights of an earlier version, not trained here", "steps: 40 (paper: 2,000)"]
 
 
 def test_a_run_without_records_differs_in_all() -> None:
     for scope in Scope:
         (found,) = Provenance().find_differences([scope])
-        assert found.short == "conditions not recorded"
-        assert found.blocks_verdict
+        assert (found.sentence, found.effect) == ("conditions not recorded", Effect.BLOCKS)
 
 
 def test_numbers_without_a_record_are_passed_over_beside_others() -> None:
@@ -262,14 +299,14 @@ def test_numbers_without_a_record_are_passed_over_beside_others() -> None:
 
 def test_a_column_without_a_record_is_no_column_of_the_paper() -> None:
     run = with_native(evaluate={**NATIVE.evaluate, "set14": ()})
-    assert shorts(run, Scope.QUALITY, columns=["set14"]) == ["set14: images not recorded"]
+    assert sentences(run, Scope.QUALITY, columns=["set14"]) == ["set14: images not recorded"]
 
 
 def test_blank_images_do_not_keep_a_time_from_being_judged() -> None:
     gone = NATIVE, replace(ASR, evaluate={}, sizes_only=True)
     (blank,) = parse_provenance(*gone).find_differences([Scope.ASR_LATENCY])
-    assert blank.short.startswith("timed on blank images")
-    assert not blank.blocks_verdict
+    assert blank.sentence.startswith("timed on blank images")
+    assert blank.effect is Effect.NONE
 
 
 def test_the_same_in_both_benchmarks_is_told_once() -> None:
@@ -314,9 +351,10 @@ BOTH = ("inference_native", "inference_asr")  # claims about training and about 
 def test_claims_captions_notes_page_and_record_say_the_same(
     change: str, folder: Path, tmp_path: Path
 ) -> None:
-    recorded, words, scopes = CHANGES[change]
+    recorded, _, scopes = CHANGES[change]
     synthetic_runs.write_provenance(folder / "aggregates", recorded)
     run = Provenance.read(folder / "aggregates")
+    words = "".join(each.sentence for each in run.find_differences([*Scope]))
     judged = claims_page.Claims(judge.write(folder / "aggregates", folder / "claims.csv", load()))
     states = (state for _, _, state in judged.list_conditions())
     told = dict(zip(claims_page.SCOPE_TITLES, states, strict=True))
@@ -334,7 +372,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
             assert told[scope] == words  # those are about single claims
     for item in (read_items()[name] for name in SHOWN):
         of_item = bool(scopes & {*item.scopes.split()})
-        assert list_short_differences(run, item) == ([words] if of_item else [])
+        assert items.list_differences(run, item) == ([words] if of_item else [])
         assert bool(captions.describe_differences(item, run)) == of_item
         assert words in captions.describe_differences(item, run) or not of_item
     page = render_markdown(list_differences(Aggregates(folder / "aggregates", load())))
@@ -351,6 +389,6 @@ def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
     synthetic_runs.write_provenance(folder / "aggregates", synthetic_runs.record_demo(3))
     judge.write(folder / "aggregates", folder / "claims.csv", load())
     html = report_page.render_page(folder, folder / FILE, folder, load())
-    assert html.count("40 steps (paper: 2,000)") == 1
+    assert html.count("steps: 40 (paper: 2,000)") == 1
     assert "Unlike in the paper" not in html.partition("claims")[2]
     assert "Timed on AMD EPYC 7763 64-Core Processor, 10 warm-up and 50 timed passes" in html

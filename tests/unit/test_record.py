@@ -158,7 +158,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     page = (record / "README.md").read_text(encoding="utf-8")
     assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
     assert "| LIIF near | main | Kodak | 1 | 17.50 |" in page
-    assert "40 steps (paper: 2,000)" in page
+    assert "steps: 40 (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
     assert "GB-LSR-Scalar on the validation images | +2.096 dB | +1.000 dB |" in page
     assert "--configfile docs/record/overlays/main.yaml --config mirror=FOLDER -- native" in page
@@ -215,7 +215,7 @@ def test_a_second_machine_adds_its_seeds(grown: Path) -> None:
     assert "| Scalar | 2 | 20.55 ± 0.07\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
     assert {row["commit"] for row in made.rows(record / "runs.csv")} == {"c0ffee0", "c0ffee1"}
     conditions = {row.conditions for row in read_claims(record / "claims.csv") if row.conditions}
-    assert any("seeds 0, 1" in text for text in conditions)
+    assert any("seeds: 0, 1" in text for text in conditions)
 
 
 def test_a_run_measured_again_replaces_its_values_whole(record: Path, tmp_path: Path) -> None:

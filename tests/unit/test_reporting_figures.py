@@ -29,7 +29,7 @@ from gblsr_repro.files import write_json
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.captions import compose_caption
 from gblsr_repro.reporting.figures import style
-from gblsr_repro.reporting.items import build_item, list_short_differences
+from gblsr_repro.reporting.items import build_item, list_differences
 
 FIGURES = {name: item for name, item in read_items().items() if item.kind == "figure"}
 NAMES = list(FIGURES)
@@ -63,7 +63,7 @@ def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     def draw_once(run: str, name: str) -> Figure:
         if (run, name) not in drawn:
             source, item = sources[run], FIGURES[name]
-            differences = list_short_differences(source.provenance, item)
+            differences = list_differences(source.provenance, item)
             drawn[run, name] = build_item(item, source, differences)
         return drawn[run, name]
 
@@ -360,7 +360,7 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 def test_a_benchmark_that_was_not_run_is_no_unrecorded_one():
     provenance = synthetic_runs.parse_provenance(synthetic_runs.PAPER[0])
-    assert list_short_differences(provenance, FIGURES["measured_vs_published"]) == []
+    assert list_differences(provenance, FIGURES["measured_vs_published"]) == []
 
 
 def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():

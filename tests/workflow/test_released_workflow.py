@@ -15,7 +15,7 @@ from gblsr_repro import config as configuration
 
 pytestmark = pytest.mark.slow
 
-SAID = "weights released by the authors, not trained here"
+SAID = "scores of released weights, not their training"
 OVERLAY = {
     "preset": "released",
     "native": {"arms": ["gblsr_scalar"]},

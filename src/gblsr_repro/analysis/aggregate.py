@@ -29,7 +29,7 @@ from .budget import compare_with_anchor
 from .criteria import derive_criteria
 from .efficiency import derive_mean_psnr_gaps, derive_psnr_gaps, derive_speed
 from .figure_numbers import derive_distances, derive_native_means
-from .provenance import writing
+from .provenance.writing import write_provenance
 from .reader import BICUBIC, NATIVE_TIMES, Aggregates, Table, convert_to_numbers, read_rows
 from .schemas import SCHEMAS, TRAINING_TIME, VALUES, Fields, format_scale
 from .training_time import derive_training_time
@@ -374,7 +374,7 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
         raise UserError(f"There is no aggregate {name!r}; {suggest(name, SCHEMAS)}")
     schema = SCHEMAS[name]
     if schema.suffix == "json":
-        writing.write(name, results, config, output)
+        write_provenance(name, results, config, output)
         return
     if name in DERIVED:
         derived = derive(name, Aggregates(results / "aggregates", config))

@@ -8,7 +8,7 @@ from ..analysis.provenance import PAPER_PRESET, RELEASED_PRESET, Provenance, Sco
 from ..analysis.statistics import Column
 from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
 from ..wording import join_words
-from .items import list_short_differences
+from .items import list_differences
 
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -59,7 +59,7 @@ def describe_differences(
 
     `columns` are the evaluation columns that are shown (default: all).
     """
-    differences = list_short_differences(provenance, item, columns)
+    differences = list_differences(provenance, item, columns)
     if not differences:
         return ""
     is_paper = provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET)

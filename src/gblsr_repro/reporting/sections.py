@@ -21,7 +21,7 @@ def list_differences(source: Aggregates) -> Section:
     title, provenance = "How this run differs from the paper's", source.provenance
     lines = [
         (
-            difference.long or difference.short,
+            difference.sentence,
             *(_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS),
         )
         for difference in provenance.find_differences(tuple(Scope))

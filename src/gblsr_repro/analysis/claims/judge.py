@@ -21,7 +21,7 @@ import numpy as np
 from ...config import Config, load_protocol
 from ...errors import UserError
 from ..paper_aggregates import read_paper_aggregates
-from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
+from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates
 from .estimates import Estimate, NotMeasuredError
 from .measured import Measured
@@ -111,13 +111,15 @@ def judge(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Row:
         measured_values=" ".join(map(repr, outcome.values.tolist())),
     )
     differences = find_differences(claim, run.aggregates, comparison.measured)
-    relevant = [each for each in differences if each.blocks_verdict or each.qualifier]
-    conditions = "; ".join(each.short for each in relevant)
-    blocked = any(each.blocks_verdict for each in relevant)
-    if any(difference.short == SHARED_GPU for difference in differences):
-        return replace(row, verdict=Verdict.NOT_JUDGED, reason=SHARED_GPU, conditions=conditions)
+    relevant = [each for each in differences if each.effect is not Effect.NONE]
+    conditions = "; ".join(each.sentence for each in relevant)
+    blocked = any(each.effect is Effect.BLOCKS for each in relevant)
+    for difference in differences:
+        if difference.name == SHARED_GPU:
+            reason = difference.sentence
+            return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, conditions=conditions)
     verdict = decide(claim, run.aggregates, outcome.agreement, blocked)
-    qualifiers = dict.fromkeys(each.qualifier for each in relevant if each.qualifier)
+    qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
     near = outcome.agreement in (Agreement.NEAR, Agreement.REVERSED)
     shade = outcome.agreement if verdict is Verdict.DIFFERENT and near else ""
     holds = outcome.agreement in (Agreement.HOLDS, Agreement.NEAR)

@@ -12,6 +12,7 @@ from .differences import (
     SHARED_GPU,
     Benchmark,
     Difference,
+    Effect,
     Provenance,
     Scope,
 )

@@ -8,12 +8,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from ...errors import UserError
 from ...files import read_json
 
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution"}
 PAPER_PRESET, RELEASED_PRESET = "paper", "released"
-SHARED_GPU = "timed on a shared GPU"
+SHARED_GPU = "latency.shared_gpu"  # the name of a difference
 
 
 class Scope(StrEnum):
@@ -40,36 +42,33 @@ class Scope(StrEnum):
         return self.removeprefix("asr_")
 
 
+class Effect(StrEnum):
+    """What a difference makes of the verdict on a number.
+
+    Where it `BLOCKS`, the number cannot be compared with the paper's; where it `QUALIFIES`, the
+    verdict names it.
+    """
+
+    BLOCKS = "blocks"
+    QUALIFIES = "qualifies"
+    NONE = "none"
+
+
 @dataclass(frozen=True)
 class Difference:
     """A condition of a run that differs from the paper's.
 
-    `short` states it in a few words; `long`, where there is one, adds the paper's side. `scopes`
-    are the numbers that it concerns, `subjects` the arms or methods and `columns` the evaluation
-    columns (None: all). `blocks_verdict` says whether a number so measured cannot be compared with
-    the paper's; where it can, a `qualifier` names the condition beside the verdict.
+    `name` is dotted, that of a setting where it is one, and `sentence` states the condition with
+    the paper's. `scopes` are the numbers that it concerns, `subjects` the arms or methods and
+    `columns` the evaluation columns (None: all).
     """
 
-    short: str
-    long: str = ""
+    name: str
+    sentence: str
     scopes: tuple[Scope, ...] = ()
+    effect: Effect = Effect.BLOCKS
     subjects: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
-    blocks_verdict: bool = True
-    qualifier: str = ""
-
-    @classmethod
-    def parse(cls, record: Mapping[str, Any]) -> Difference:
-        """Parse one entry of a provenance file."""
-        lists = {key: record[key] for key in ("subjects", "columns")}
-        return cls(
-            short=record["short"],
-            long=record["long"],
-            scopes=tuple(map(Scope, record["scopes"])),
-            blocks_verdict=record["blocks_verdict"],
-            qualifier=record["qualifier"],
-            **{key: None if value is None else tuple(value) for key, value in lists.items()},
-        )
 
     def concerns(
         self, scope: Scope, subjects: Collection[str] | None, columns: Collection[str] | None
@@ -82,11 +81,10 @@ class Difference:
         )
 
 
-NOT_RECORDED = Difference(
-    "conditions not recorded",
-    "the conditions of this run (data, steps, seeds, device) are not recorded",
-    tuple(Scope),
-)
+NOT_RECORDED = Difference("run", "conditions not recorded", tuple(Scope))
+
+
+DIFFERENCES = TypeAdapter(tuple[Difference, ...])
 
 
 def _overlap(names: Collection[str] | None, others: Collection[str] | None) -> bool:
@@ -156,7 +154,7 @@ class Provenance:
         return cls(
             preset=record["preset"],
             scopes=tuple(map(Scope, record["scopes"])),
-            differences=tuple(map(Difference.parse, record["differences"])),
+            differences=DIFFERENCES.validate_python(record["differences"]),
             benchmarks={record["benchmark"]: Benchmark(**{key: record[key] for key in keys})},
             versions=record["versions"],
             git=record["git"],
@@ -198,7 +196,7 @@ class Provenance:
         for scope in recorded:
             for difference in self.differences:
                 if difference.concerns(scope, subjects, columns):
-                    key = (difference.short, difference.long)
+                    key = (difference.name, difference.sentence)
                     before = merged[key].scopes if key in merged else ()
                     united = tuple(dict.fromkeys(before + difference.scopes))
                     merged[key] = replace(difference, scopes=united)

@@ -14,7 +14,7 @@ from .differences import Scope
 from .recorded import ImageSet, Recorded, Weights, gather, read_paper
 
 
-def write(name: str, results: Path, config: Config, output: Path) -> None:
+def write_provenance(name: str, results: Path, config: Config, output: Path) -> None:
     """Write a provenance file of `SCHEMAS` as JSON, from the records below `results`."""
     write_json(output, build_content(gather(name, results, config)))
 

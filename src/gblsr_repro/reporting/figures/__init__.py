@@ -12,7 +12,7 @@ os.environ["MPLBACKEND"] = "Agg"
 
 from ...analysis.reader import Aggregates
 from ...config import Config
-from ..items import build_item, list_short_differences, select_items, write_items
+from ..items import build_item, list_differences, select_items, write_items
 from .style import apply_style, save_figure
 
 
@@ -23,7 +23,7 @@ def draw(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
     """
     item = select_items("figure", source.config)[name]
     with apply_style():
-        figure = build_item(item, source, list_short_differences(source.provenance, item))
+        figure = build_item(item, source, list_differences(source.provenance, item))
         return save_figure(figure, Path(output), name)
 
 

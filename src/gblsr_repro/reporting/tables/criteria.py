@@ -54,7 +54,7 @@ def _format_count(outcome: Outcome) -> str:
 
 def _format_cost(source: Aggregates, cost: Outcome) -> str:
     """Format the outcome of the inference-cost criterion with the measured ratios."""
-    if any(d.short == SHARED_GPU for d in source.provenance.find_differences([Scope.LATENCY])):
+    if any(d.name == SHARED_GPU for d in source.provenance.find_differences([Scope.LATENCY])):
         return "not judged (shared GPU)"
     outcome = _format_outcome(cost.met)
     texts = [f"{ratio:.3f}×" for ratio in cost.values.values()]
