@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from gblsr_repro.analysis.aggregate import DERIVED
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
-from gblsr_repro.analysis.provenance.writing import build_content
+from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import Config, load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import Fields
@@ -161,14 +161,14 @@ def write_derived(folder: Path, config: Config) -> None:
 def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
     """Write what the aggregate step leaves of what runs recorded, a file for each."""
     for run in recorded:
-        write_json(folder / f"provenance_{run.benchmark}.json", build_content(run))
+        write_json(folder / f"provenance_{run.benchmark}.json", asdict(build_provenance(run)))
 
 
-def parse_provenance(*recorded: Recorded) -> Provenance:
-    """Return what is read from the files of what runs recorded."""
+def merge_provenance(*recorded: Recorded) -> Provenance:
+    """Return the provenance of what runs recorded."""
     provenance = Provenance()
     for run in recorded:
-        provenance = provenance.merge(Provenance.parse(build_content(run)))
+        provenance = provenance.merge(build_provenance(run))
     return provenance
 
 

@@ -349,8 +349,7 @@ def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config
     both = provenance(tmp_path, config, "provenance_asr_timing")
     assert both.benchmark("asr").timed_on == ["NVIDIA H200"]
     assert both.benchmark("asr").seeds == {"liif_rdn": [0]}
-    facts = [label for label, *_ in both.benchmark("asr").facts]
-    assert {"measured on set5", "measured on set14", "timed on"} <= {*facts}
+    assert {"measured on set5", "measured on set14", "timed on"} <= {*both.benchmark("asr").facts}
     assert both.find_differences([Scope.ASR_QUALITY]) == quality.find_differences(
         [Scope.ASR_QUALITY]
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import synthetic_runs
-from synthetic_runs import parse_provenance
+from synthetic_runs import merge_provenance
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.rows import FILE, Verdict
@@ -149,7 +149,7 @@ def test_every_setting_that_concerns_a_number_is_recorded() -> None:
 def test_scopes(change: str) -> None:
     run, name, scopes = CHANGES[change]
     for scope in Scope:
-        found = [each.name for each in parse_provenance(*run).find_differences([scope])]
+        found = [each.name for each in merge_provenance(*run).find_differences([scope])]
         assert found == ([name] if scope in scopes else []), scope
 
 
@@ -170,12 +170,12 @@ SENTENCES = {
 
 @pytest.mark.parametrize("change", SENTENCES)
 def test_one_sentence_tells_a_difference_with_the_papers_side(change: str) -> None:
-    (difference,) = parse_provenance(*CHANGES[change][0]).find_differences([*Scope])
+    (difference,) = merge_provenance(*CHANGES[change][0]).find_differences([*Scope])
     assert difference.sentence == SENTENCES[change]
 
 
 def sentences(run: Run, scope: Scope, **of: Any) -> list[str]:
-    return [each.sentence for each in parse_provenance(*run).find_differences([scope], **of)]
+    return [each.sentence for each in merge_provenance(*run).find_differences([scope], **of)]
 
 
 def test_only_the_subjects_and_columns_of_a_number_count() -> None:
@@ -213,14 +213,14 @@ def test_pixels_of_an_arm_concern_that_arm_alone() -> None:
 
 def test_a_section_without_a_record_is_one_difference() -> None:
     left = {n: v for n, v in NATIVE.settings.items() if not n.startswith("native.training.")}
-    (found,) = parse_provenance(replace(NATIVE, settings=left)).find_differences([*Scope])
+    (found,) = merge_provenance(replace(NATIVE, settings=left)).find_differences([*Scope])
     assert found.sentence == "settings of native.training not recorded"
     assert {*found.scopes} == TRAINED
 
 
 def test_a_document_numbers_every_difference_once() -> None:
     own, _ = with_setting("native.metrics.ssim_window", 7)
-    run = parse_provenance(replace(own, timed_on=["Some CPU"]), ASR)
+    run = merge_provenance(replace(own, timed_on=["Some CPU"]), ASR)
     shown = {name: (read_items()[name], None) for name in ("per_dataset", "infcost")}
     marks, told = number_differences(run, shown)
     assert told == ["ssim window: 7 (paper: 11)", "timed on: Some CPU (paper: NVIDIA H200)"]
@@ -256,7 +256,7 @@ RELEASED = "scores of released weights, not their training"
 
 
 def test_released_weights_are_all_that_differs_where_nothing_is_trained() -> None:
-    run = parse_provenance(released(NATIVE, *NATIVE.seeds), released(ASR, *ASR.seeds))
+    run = merge_provenance(released(NATIVE, *NATIVE.seeds), released(ASR, *ASR.seeds))
     for scope in (Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.ASR_QUALITY):
         (difference,) = run.find_differences([scope])
         assert (difference.sentence, difference.effect) == (RELEASED, Effect.QUALIFIES)
@@ -292,7 +292,7 @@ def test_a_run_without_records_differs_in_all() -> None:
 
 
 def test_numbers_without_a_record_are_passed_over_beside_others() -> None:
-    run = parse_provenance(NATIVE)
+    run = merge_provenance(NATIVE)
     assert run.find_differences([Scope.QUALITY, Scope.ASR_QUALITY]) == []
     assert run.find_differences([Scope.ASR_QUALITY])
 
@@ -304,13 +304,13 @@ def test_a_column_without_a_record_is_no_column_of_the_paper() -> None:
 
 def test_blank_images_do_not_keep_a_time_from_being_judged() -> None:
     gone = NATIVE, replace(ASR, evaluate={}, sizes_only=True)
-    (blank,) = parse_provenance(*gone).find_differences([Scope.ASR_LATENCY])
+    (blank,) = merge_provenance(*gone).find_differences([Scope.ASR_LATENCY])
     assert blank.sentence.startswith("timed on blank images")
     assert blank.effect is Effect.NONE
 
 
 def test_the_same_in_both_benchmarks_is_told_once() -> None:
-    run = parse_provenance(*CHANGES["preset"][0])
+    run = merge_provenance(*CHANGES["preset"][0])
     (preset,) = run.find_differences(list(Scope))
     assert {*preset.scopes} == {*Scope}
 

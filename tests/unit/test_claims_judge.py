@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from published_run import published_run, write_published_run
-from synthetic_runs import parse_provenance, write_provenance
+from synthetic_runs import merge_provenance, write_provenance
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.measured import Measured
@@ -40,7 +40,7 @@ def row(claim: str, *recorded: Recorded, **tables: Table) -> Row:
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables | tables)
     told = {paper.benchmark: paper for paper in (NATIVE, ASR)}
     told |= {own.benchmark: own for own in recorded}
-    run.provenance = parse_provenance(*told.values())
+    run.provenance = merge_provenance(*told.values())
     return judge(CLAIMS[claim], Measured(run), PAPER, 2.0)
 
 
@@ -155,7 +155,7 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
 
 @pytest.mark.parametrize(
     "provenance",
-    [Provenance(), parse_provenance(*(replace(paper, **DEMO) for paper in (NATIVE, ASR)))],
+    [Provenance(), merge_provenance(*(replace(paper, **DEMO) for paper in (NATIVE, ASR)))],
 )
 def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenance) -> None:
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables)

@@ -359,14 +359,14 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 
 def test_a_benchmark_that_was_not_run_is_no_unrecorded_one():
-    provenance = synthetic_runs.parse_provenance(synthetic_runs.PAPER[0])
+    provenance = synthetic_runs.merge_provenance(synthetic_runs.PAPER[0])
     assert list_differences(provenance, FIGURES["measured_vs_published"]) == []
 
 
 def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():
     paper = read_paper("native")
     fewer = {"liif": [0], "gblsr_full_linear": [0]}
-    provenance = synthetic_runs.parse_provenance(replace(paper, seeds={**paper.seeds, **fewer}))
+    provenance = synthetic_runs.merge_provenance(replace(paper, seeds={**paper.seeds, **fewer}))
     caption = compose_caption(read_items()["per_dataset"], provenance)
     assert "LIIF 1" in caption
     assert "Full-Linear" not in caption  # an arm of the diagnostic alone

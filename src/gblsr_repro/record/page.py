@@ -213,11 +213,11 @@ def list_relations(claims: Claims) -> list[Table]:
 def describe_conditions(folder: Path, part: Part) -> Section:
     """Describe some conditions: differences from the paper, runs, cost, and the command."""
     source, name = part.source, part.conditions
-    records = read_sources(folder)[name].values()
+    sources = read_sources(folder)[name].values()
     source.provenance = replace(
         source.provenance,
-        versions=join_values(record.get("versions") or {} for record in records),
-        git=join_values(record.get("git") or {} for record in records),
+        versions=join_values(each.get("versions") or {} for each in sources),
+        git=join_values(each.get("git") or {} for each in sources),
     )
     inside = [list_differences(source), *describe_runs(source), list_training_costs(source)]
     settings = f"Settings: [overlays/{name}.yaml](overlays/{name}.yaml)."

@@ -1,4 +1,4 @@
-"""Keep the records of runs, scores and timings that provenance is made from, in one file.
+"""Keep the JSON files of runs, scores and timings that provenance is made from, in one file.
 
 provenance.json has them by conditions and by their path below the results folder.
 """
@@ -19,11 +19,11 @@ FILE = "provenance.json"
 LEFT_OUT = ("config", "follows")  # said by the identity of a run, or about files that are not kept
 
 Sources = dict[str, dict[str, Any]]
-"""By conditions: the records by their path below the results folder."""
+"""By conditions: the content of JSON files by their path below the results folder."""
 
 
 def collect_sources(results: Path, config: Config) -> dict[str, Any]:
-    """Collect the records below `results` by path."""
+    """Collect the JSON files below `results` by path."""
     files = {file for name in SCHEMAS for file in list_inputs(name, config)}
     paths = {results / file for file in files if file.endswith(".json")}
     paths |= {*results.glob("*/arrays/*.json")}
@@ -34,9 +34,9 @@ def collect_sources(results: Path, config: Config) -> dict[str, Any]:
     }
 
 
-def _shorten(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what the record has elsewhere, and where released weights lay on one machine."""
-    kept = {key: value for key, value in record.items() if key not in LEFT_OUT}
+def _shorten(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what the file has elsewhere, and where released weights lay on one machine."""
+    kept = {key: value for key, value in content.items() if key not in LEFT_OUT}
     if RELEASED in kept:
         identity = kept.get("identity") or {}
         named = {row: drop_folder(place) for row, place in identity.get(RELEASED, {}).items()}
@@ -46,19 +46,19 @@ def _shorten(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_sources(folder: Path) -> Sources:
-    """Read the records that a record folder keeps."""
+    """Read the JSON files that a record keeps."""
     path = folder / FILE
     return read_json_map(path) if path.is_file() else {}
 
 
 def merge_sources(folder: Path, conditions: str, collected: Mapping[str, Any]) -> None:
-    """Add records to those that a record folder keeps; one of the same path is replaced."""
+    """Add JSON files to those that a record keeps; one of the same path is replaced."""
     sources = read_sources(folder)
     merged = {**sources.get(conditions, {}), **collected}
     write_json(folder / FILE, {**sources, conditions: dict(sorted(merged.items()))})
 
 
 def write_sources(folder: Path, conditions: str, results: Path) -> None:
-    """Write the records of some conditions below `results`, where runs have them."""
-    for path, record in read_sources(folder).get(conditions, {}).items():
-        write_json(results / path, record)
+    """Write the JSON files of some conditions below `results`, where runs have them."""
+    for path, content in read_sources(folder).get(conditions, {}).items():
+        write_json(results / path, content)

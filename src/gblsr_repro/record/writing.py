@@ -55,7 +55,7 @@ def update(results: Path, record: Path, config: Config, conditions: str) -> int:
         settings = {"results": f"results/{conditions}"} | build_overlay(config)
         text = yaml.safe_dump(settings, sort_keys=False)
         write_text(folder / OVERLAYS / f"{conditions}.yaml", text)
-        complete(folder, results / FIGURES if conditions == MAIN else None)
+        derive_files(folder, results / FIGURES if conditions == MAIN else None)
     return measure_size(record)
 
 
@@ -64,7 +64,7 @@ def rebuild(record: Path) -> int:
     if not list_conditions(record):
         raise UserError(f"{record} is no record: it has no {SOURCES}.")
     with _edit(record) as folder:
-        complete(folder)
+        derive_files(folder)
     return measure_size(record)
 
 
@@ -129,7 +129,7 @@ def measure_size(folder: Path) -> int:
 # --- what follows from the values -----------------------------------------------------------------
 
 
-def complete(folder: Path, pictures: Path | None = None) -> None:
+def derive_files(folder: Path, pictures: Path | None = None) -> None:
     """Write what follows from the values of a record: claims.csv, figures and README.md.
 
     A figure is drawn from the first conditions that have its numbers. One of images or bandwidth

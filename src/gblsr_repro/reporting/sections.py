@@ -55,7 +55,7 @@ def describe_runs(source: Aggregates) -> list[Section]:
         subjects, arms = source.subjects(name), source.trained_runs(name)["arm"].unique()
         trained = [subjects[arm].name for arm in arms]
         rows = [("trained", ", ".join(trained) or "nothing", "all")]
-        rows += [(label, here, paper or DASH) for label, here, paper in benchmark.facts]
+        rows += [(label, here, paper or DASH) for label, (here, paper) in benchmark.facts.items()]
         table = build_simple_table(("", "This run", "Paper"), rows)
         sections.append(Section(f"{title}: what was run", tables=[table]))
     facts = [(f"version of {name}", str(value)) for name, value in provenance.versions.items()]

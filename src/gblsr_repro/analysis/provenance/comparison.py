@@ -24,7 +24,7 @@ IMPORTED = {  # what is said of weights that were not trained here, by whether o
 }
 
 
-def compare(run: Recorded, paper: Recorded) -> list[Difference]:
+def compare(run: Recorded, paper: Recorded) -> tuple[Difference, ...]:
     """List the differences between the conditions of `run` and the paper's.
 
     A condition that a number depends on and that was not recorded counts as different.
@@ -37,7 +37,7 @@ def compare(run: Recorded, paper: Recorded) -> list[Difference]:
         *_compare_images(run, paper),
         *_compare_devices(run, paper),
     ]
-    return [difference for difference in differences if difference.scopes]
+    return tuple(difference for difference in differences if difference.scopes)
 
 
 def _compare_preset(run: Recorded) -> Iterator[Difference]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from ...errors import UserError
 from ...files import read_json
@@ -84,9 +84,6 @@ class Difference:
 NOT_RECORDED = Difference("run", "conditions not recorded", tuple(Scope))
 
 
-DIFFERENCES = TypeAdapter(tuple[Difference, ...])
-
-
 def _overlap(names: Collection[str] | None, others: Collection[str] | None) -> bool:
     return names is None or others is None or not {*names}.isdisjoint(others)
 
@@ -96,31 +93,32 @@ class Benchmark:
     """The conditions of one benchmark's runs.
 
     `seeds` trained by arm or method; `timed_on`, names of devices; `passes` of a timing to warm up
-    and timed; `facts`, rows of a label, this run's side and the paper's.
+    and timed; `facts` by label, this run's side and the paper's.
     """
 
-    seeds: Mapping[str, list[int]] = field(default_factory=dict)
-    timed_on: list[str] = field(default_factory=list)
-    passes: list[int] = field(default_factory=list)
-    facts: list[list[str]] = field(default_factory=list)
+    seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    timed_on: Sequence[str] = ()
+    passes: Sequence[int] = ()
+    facts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def merge(self, other: Benchmark) -> Benchmark:
         """Merge two records; where both have a value, this one's counts."""
-        labels = {label for label, *_ in self.facts}
         return Benchmark(
             {**other.seeds, **self.seeds},
             self.timed_on or other.timed_on,
             self.passes or other.passes,
-            [*self.facts, *(row for row in other.facts if row[0] not in labels)],
+            {**self.facts, **other.facts, **self.facts},
         )
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """The contents of the files provenance_*.json of one run; empty where there are none.
+    """The content of a file provenance_*.json, or of all those of one run.
 
     `scopes` are the numbers whose conditions were compared with the paper's.
     """
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     preset: str = ""
     scopes: tuple[Scope, ...] = ()
@@ -140,25 +138,12 @@ class Provenance:
         provenance = cls()
         for path in sorted(aggregates.glob("provenance_*.json")):
             try:
-                provenance = provenance.merge(cls.parse(read_json(path)))
-            except (KeyError, TypeError, ValueError) as error:
+                provenance = provenance.merge(CONTENT.validate_python(read_json(path)))
+            except ValueError as error:
                 raise UserError(
                     f"{path} is no provenance file of this version; make the aggregates again."
                 ) from error
         return provenance
-
-    @classmethod
-    def parse(cls, record: Mapping[str, Any]) -> Provenance:
-        """Parse the content of one provenance file."""
-        keys = ("seeds", "timed_on", "passes", "facts")
-        return cls(
-            preset=record["preset"],
-            scopes=tuple(map(Scope, record["scopes"])),
-            differences=DIFFERENCES.validate_python(record["differences"]),
-            benchmarks={record["benchmark"]: Benchmark(**{key: record[key] for key in keys})},
-            versions=record["versions"],
-            git=record["git"],
-        )
 
     def merge(self, other: Provenance) -> Provenance:
         """Merge the contents of two files."""
@@ -201,6 +186,9 @@ class Provenance:
                     united = tuple(dict.fromkeys(before + difference.scopes))
                     merged[key] = replace(difference, scopes=united)
         return list(merged.values()) if recorded or not scopes else [NOT_RECORDED]
+
+
+CONTENT = TypeAdapter(Provenance)
 
 
 def join_values(maps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

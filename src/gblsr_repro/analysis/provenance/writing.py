@@ -4,37 +4,33 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from ...config import Config, get_dataset_title, list_short_names
 from ...files import write_json
 from ...wording import list_some
 from .comparison import compare
-from .differences import Scope
+from .differences import Benchmark, Provenance, Scope
 from .recorded import ImageSet, Recorded, Weights, gather, read_paper
 
 
 def write_provenance(name: str, results: Path, config: Config, output: Path) -> None:
     """Write a provenance file of `SCHEMAS` as JSON, from the records below `results`."""
-    write_json(output, build_content(gather(name, results, config)))
+    write_json(output, asdict(build_provenance(gather(name, results, config))))
 
 
-def build_content(run: Recorded) -> dict[str, Any]:
+def build_provenance(run: Recorded) -> Provenance:
     """Build the content of a provenance file: facts of the run, and differences from the paper."""
     paper = read_paper(run.benchmark)
     facts, published = list_facts(run), list_facts(paper)
-    return {
-        "preset": run.preset,
-        "benchmark": run.benchmark,
-        "scopes": [Scope.STRUCTURE, *run.scopes],
-        "seeds": run.seeds,
-        "timed_on": run.timed_on,
-        "passes": run.passes,
-        "facts": [[label, text, published.get(label, "")] for label, text in facts.items()],
-        "differences": [asdict(difference) for difference in compare(run, paper)],
-        "versions": run.versions,
-        "git": run.git,
-    }
+    pairs = {label: (text, published.get(label, "")) for label, text in facts.items()}
+    return Provenance(
+        run.preset,
+        (Scope.STRUCTURE, *run.scopes),
+        compare(run, paper),
+        {run.benchmark: Benchmark(run.seeds, run.timed_on, run.passes, pairs)},
+        run.versions,
+        run.git,
+    )
 
 
 def list_facts(run: Recorded) -> dict[str, str]:
