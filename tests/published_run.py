@@ -9,9 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.aggregate import DERIVED, derive
-from gblsr_repro.analysis.budget import compare_with_anchor
 from gblsr_repro.analysis.claims.subjects import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
@@ -103,12 +100,11 @@ def published_run() -> Aggregates:
         "structure": [*paper.table("structure")]
         + [{"name": name, "value": float(value)} for name, value in STRUCTURE.items()],
     }
-    decide_criteria(run)
     return run
 
 
 def write_published_run(folder: Path) -> None:
-    """Write the aggregates of `published_run`, and all that follow from them."""
+    """Write the aggregates of `published_run`."""
     run = published_run()
     for name, rows in run.tables.items():
         columns = SCHEMAS[name].header if SCHEMAS[name].keys else SCHEMAS[name].columns
@@ -116,15 +112,7 @@ def write_published_run(folder: Path) -> None:
         write_csv(folder / f"{name}.csv", columns, [[r.get(c) for c in columns] for r in present])
     counts = {arm: cell.mean for (_, arm, name), cell in run.cells("native").items()
               if name == "params"}  # fmt: skip
-    budget = compare_with_anchor(counts, run.config)
-    write_csv(folder / "budget.csv", SCHEMAS["budget"].columns, budget)
-    for name in DERIVED:
-        aggregate.write(name, folder.parent, run.config, folder / f"{name}.csv")
-
-
-def decide_criteria(run: Aggregates) -> None:
-    """Make the aggregate `criteria` from the native one, as the aggregate step does."""
-    run.tables["criteria"] = derive("criteria", run)
+    write_csv(folder / "budget.csv", SCHEMAS["budget"].columns, counts.items())
 
 
 def _row(kind: str, *key: str, mean: float, std: float = float("nan"), n: float = 3) -> dict:

@@ -14,6 +14,7 @@ import pytest
 from published_run import write_published_run
 from scipy import stats
 
+from gblsr_repro.analysis.metrics import Metric
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.statistics import Summary, compute_pooled_p, mark_bold
@@ -144,8 +145,5 @@ def test_threshold_is_the_protocol_s_t_of_2776():
     step = (2 / 3) ** 0.5
     best = Summary(10.0, 1.0, 3)
     inside, outside = Summary(10 - 2.775 * step, 1.0, 3), Summary(10 - 2.778 * step, 1.0, 3)
-    assert mark_bold([best, inside, outside], lower=False, digits=6, alpha=0.05) == [
-        True,
-        True,
-        False,
-    ]
+    metric = Metric("psnr", "PSNR", 6, "↑")
+    assert mark_bold([best, inside, outside], metric, alpha=0.05) == [True, True, False]

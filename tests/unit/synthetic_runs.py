@@ -11,14 +11,12 @@ import numpy as np
 from PIL import Image
 from published_run import LOCALITY
 
-from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.aggregate import DERIVED
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.schemas import SCHEMAS
-from gblsr_repro.config import Config, load, read_arms, read_methods
+from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.files import write_csv, write_json
 
@@ -143,19 +141,9 @@ class SyntheticRun:
         folder = self.root / "aggregates"
         for name, rows in self.rows.items():
             write_csv(folder / f"{name}.csv", SCHEMAS[name].header, rows)
-        if (self.root / "native" / "fields").is_dir():
-            aggregate.write("variation", self.root, self.config, folder / "variation.csv")
-        write_derived(folder, self.config)
         write_provenance(folder, self.recorded)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
-
-
-def write_derived(folder: Path, config: Config) -> None:
-    """Write the aggregates that follow from those that a folder has."""
-    for name in DERIVED:
-        if any((folder.parent / path).exists() for path in SCHEMAS[name].inputs):
-            aggregate.write(name, folder.parent, config, folder / f"{name}.csv")
 
 
 def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:

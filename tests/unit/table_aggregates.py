@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from synthetic_runs import write_derived, write_provenance
+from synthetic_runs import write_provenance
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.budget import compare_with_anchor
 from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
@@ -69,21 +68,14 @@ class TableFolder:
         """Write the parameters of all arms, with other `counts` by arm; 0 leaves an arm out."""
         listed = dict.fromkeys(ARMS, 1_000_000) | {"gblsr_scalar": 989_955} | counts
         present = {arm: count for arm, count in listed.items() if count}
-        rows = compare_with_anchor(present, self.config)
-        frame = pd.DataFrame(rows, columns=SCHEMAS["budget"].columns)
-        aggregate.write_rows("budget", frame, self.root / "budget.csv")
-
-    def derive(self) -> None:
-        """Write the aggregates that follow from those that were written."""
-        write_derived(self.root, self.config)
+        self.write("budget", present.items())
 
     def write_provenance(self, *recorded: Recorded) -> None:
         """Write what runs recorded."""
         write_provenance(self.root, recorded)
 
     def build(self, name: str) -> Table:
-        """Build a table, the first of its name, also of what follows from the aggregates."""
-        self.derive()
+        """Build a table, the first of its name."""
         return build.list_builders(self.config)[name](Aggregates(self.root, self.config))[0]
 
     def build_cells(self, name: str) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ import pytest
 
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.aggregate import read_images
+from gblsr_repro.analysis.metrics import NATIVE
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import gather
 from gblsr_repro.analysis.reader import Aggregates, read
@@ -137,7 +138,7 @@ def test_time_and_parameters_stand_beside_quality(tmp_path, config):
 def test_unfit_rows_are_refused_by_name(tmp_path, header, rows, complaint):
     path = write_rows(tmp_path / "kodak.csv", header, *rows)
     with pytest.raises(UserError, match=complaint) as caught:
-        read_images(path, aggregate.NATIVE_METRICS)
+        read_images(path, [metric.name for metric in NATIVE])
     assert str(path) in str(caught.value)
 
 
@@ -200,20 +201,6 @@ def write_fields(root, arm, seed, bandwidth):
     names = [f"image{i}" for i in range(len(bandwidth))]
     path = root / f"native/fields/{arm}/seed{seed}.npz"
     Fields(bandwidth, np.ones_like(bandwidth), region, names).write(path)
-
-
-def test_variation_has_a_row_for_every_image_of_the_linear_arms(tmp_path, config):
-    config["native"]["arms"] += ["gblsr_full_linear"]
-    bandwidth = np.full((2, 2, 2), 0.5, np.float32)
-    bandwidth[1, 1] = 1.0
-    for arm in ("gblsr_full_linear", "gblsr_bandwidth"):
-        write_fields(tmp_path, arm, 2, bandwidth)
-    aggregate.write("variation", tmp_path, config, tmp_path / "variation.csv")
-    rows = [tuple(row.values()) for row in read(tmp_path / "variation.csv", "variation")]
-    assert rows == [
-        ("gblsr_full_linear", 2, "image0", 0, 0),
-        ("gblsr_full_linear", 2, "image1", pytest.approx(1 / 3), 1),  # 0.25 / 0.75
-    ]
 
 
 def test_locality_is_tested_on_the_average_over_seeds(tmp_path, config):

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from gblsr_repro.analysis.metrics import PSNR
 from gblsr_repro.analysis.statistics import Summary, mark_bold
 
 NAN = math.nan
@@ -21,4 +22,4 @@ NAN = math.nan
 )
 def test_bold(cells, strong):
     column = [Summary(*cell) for cell in cells]
-    assert mark_bold(column, False, 3, 0.05) == list(map(bool, strong))
+    assert mark_bold(column, PSNR, 0.05) == list(map(bool, strong))

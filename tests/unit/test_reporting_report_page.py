@@ -13,7 +13,6 @@ import pytest
 import synthetic_runs
 from PIL import Image
 
-from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.topics import CLAIMS
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
@@ -87,7 +86,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     halves = np.full((2, 4, 4, 3), 60, np.uint8)
     halves[:, :2] += 102
     np.save(folder / "native" / "arrays" / "kodak.npy", halves)
-    aggregate.write("mean_color", folder, run.config, folder / "aggregates" / "mean_color.csv")
     write_json(folder / "native" / "arrays" / "kodak.json", {"sha256": "ab" * 32, "images": 5})
     write_text(folder / "config.yaml", "preset: demo\nnote: <script>alert(1)</script>\n")
     write_text(folder / "tables" / "main_kodak.tex", "x")

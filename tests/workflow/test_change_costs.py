@@ -36,17 +36,18 @@ def published(finished):
     return folder
 
 
-def test_a_metric_column_is_two_files(finished, tmp_path):
-    """CONTRIBUTING.md's example, from the formula over score file and aggregate to the table."""
+def test_a_metric_is_two_files_and_retrains_nothing(finished, tmp_path):
+    """CONTRIBUTING.md's example, from the formula over scores and aggregate to table and page."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()
-    metrics = (finished.folder / PACKAGE / "evaluation/metrics.py").read_text()
-    listed = re.search(r"^WHOLE_IMAGE = .*$", metrics, re.MULTILINE)[0]
     formula = next(b.text for b in pages.read_blocks(page) if b.language == "python")
-    finished.edit(f"{PACKAGE}/evaluation/metrics.py", listed, formula)
-    metric = re.search(r'`(Metric\("mae".*?\))`', page)[1]
-    statistics = f"{PACKAGE}/analysis/statistics.py"
-    finished.edit(statistics, "LPIPS, EDGE_LPIPS)", f"LPIPS, EDGE_LPIPS, {metric})")
+    finished.edit(f"{PACKAGE}/evaluation/metrics.py", "", f"\n\n{formula}")
+    row = re.search(r'`(Metric\("mae".*?\)\))`', page)[1]
+    finished.edit(f"{PACKAGE}/analysis/metrics.py", ")\nSUPERRES", f"    {row},\n)\nSUPERRES")
     assert len(finished.edited) == 2
+    jobs = finished.planned()
+    assert finished.trained(jobs) == set()
+    steps = {("evaluate", "gblsr_scalar"), ("aggregate", "native"), ("figure", "per_dataset")}
+    assert {*steps, ("claims", ""), ("report", "")} <= jobs
 
     data = {"image_size": 64, "evaluate": {"set14": None, "urban100": None}}
     data["exemplars"] = {"kodak": "kodak_0"}
@@ -56,29 +57,32 @@ def test_a_metric_column_is_two_files(finished, tmp_path):
     for name in ("kodak", "validation"):
         made.array(tmp_path / f"{name}.npy", made.noise(2, 64, 64, 3))
     run = made.run(tmp_path / "native/runs/gblsr_scalar/seed0", "gblsr_scalar", loaded)
-    scores, aggregate = (tmp_path / name for name in (
-        "native/metrics/gblsr_scalar/seed0", "aggregates/native.csv"))  # fmt: skip
+    scores = tmp_path / "native/metrics/gblsr_scalar/seed0"
+    aggregates, claims = tmp_path / "aggregates", tmp_path / "claims.csv"
     words = ["--arm", "gblsr_scalar", "--seed", 0, "--run", run, "--arrays", tmp_path]
     for step in (
         ["native", "regions", "--array", tmp_path / "validation.npy", "--output",
          tmp_path / "validation_regions.json"],
         ["native", "evaluate", *words, "--output", scores, "--state", tmp_path / "state"],
-        ["aggregate", "native", "--output", aggregate],
-        ["tables", "--only", "main_kodak"],
+        ["aggregate", "native", "--output", aggregates / "native.csv"],
+        ["tables", "--only", "main_kodak", "main_kodak_vs_paper"],
+        ["figures", "--only", "per_dataset", "measured_vs_published"],
+        ["claims", "--output", claims],
+        ["report", "--claims", claims, "--output", tmp_path / "report.html"],
     ):  # fmt: skip
         finished.command(*step, **settings)
     mean = np.mean([float(row["mae"]) for row in made.rows(scores / "kodak.csv")])
     assert 0.2 < mean < 0.5  # of noise and what untrained weights show
-    table = (tmp_path / "tables" / "main_kodak.tex").read_text()
-    assert "MAE" in table
-    assert f"{mean:.4f}" in table
+    for name in ("tables/main_kodak.tex", "tables/main_kodak_vs_paper.tex", "report.html"):
+        text = (tmp_path / name).read_text()
+        assert "MAE" in text
+        assert f"{mean:.4f}" in text
+    assert not [row["id"] for row in made.rows(claims) if "mae" in row["id"]]  # the paper has none
 
 
 def test_a_column_of_a_number_at_hand_is_one_file(finished, tmp_path):
-    file = f"{PACKAGE}/reporting/tables/native.py"
-    finished.edit(file, "product([dataset], QUALITY)", "product([dataset], (*QUALITY, LSE))")
-    finished.edit(file, 'for metric in QUALITY), "inf', 'for metric in (*QUALITY, LSE)), "inf')
-    finished.edit(file, '"r" * 6]', '"r" * 7]')
+    file = f"{PACKAGE}/analysis/metrics.py"
+    finished.edit(file, '"LSE", 3, "↓")', '"LSE", 3, "↓", shown=("main",))')
     assert len(finished.edited) == 1
     words = ["--aggregates", published(finished), "--output", tmp_path, "--only", "main_kodak"]
     finished.run("gblsr_repro", "tables", *words)
@@ -173,8 +177,6 @@ def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
     finished.edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456")
     assert len(finished.edited) == 1
     name, aggregates = "asr_psnr_vs_scale", published(finished)
-    words = ["--results", aggregates.parent, "--output", aggregates / "psnr_gaps.csv"]
-    finished.run("gblsr_repro", "aggregate", "psnr_gaps", *words)
     words = ["--aggregates", aggregates, "--output", tmp_path, "--only", name]
     finished.run("gblsr_repro", "figures", *words)
     with Image.open(tmp_path / f"{name}.png") as picture:

@@ -85,8 +85,6 @@ BENCHMARK_AGGREGATES = {
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [name for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
-# What the page of a demo begins with.
-DEMO = {"native": ["mean_color"], "asr": ["psnr_gaps"]} if config["preset"] == "demo" else {}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 TABLES_SHOWN = sorted(
     os.path.relpath(path)
@@ -111,6 +109,10 @@ EXEMPLARS = expand(
     column=COLUMNS,
     allow_missing=True,
 )
+LINEAR = [arm for arm, row in ARMS.items() if row.diagnostic == "linear"]
+# Whose mean colors the page of a demo begins with.
+DEMO_ARRAYS = expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS)
+DEMO_ARRAYS = DEMO_ARRAYS if config["preset"] == "demo" else []
 MINUTES = config["cluster"]["minutes"]
 MEMORY = config["cluster"]["memory_mb"]
 
@@ -224,7 +226,7 @@ def find_inputs_of_aggregate(wildcards):
     What was run is compared with all that these say of the paper.
     """
     name = wildcards.aggregate
-    tables = TABLES_SHOWN if schemas.SCHEMAS[name].beside_paper else TABLES_READ
+    tables = TABLES_SHOWN if schemas.SCHEMAS[name].suffix == "json" else TABLES_READ
     return [f"{R}/{path}" for path in schemas.list_inputs(name, config)] + tables
 
 
@@ -241,7 +243,10 @@ def find_aggregates_of_item(wildcards):
 
 def find_inputs_of_figure(wildcards):
     """Return what a figure is drawn from beside aggregates."""
-    return expand(EXEMPLARS, seed=SEEDS[0]) if wildcards.item == "qualitative" else []
+    return {
+        "qualitative": expand(EXEMPLARS, seed=SEEDS[0]),
+        "cov_hist": expand(f"{R}/{schemas.FIELDS}", benchmark="native", subject=LINEAR, seed=SEEDS),
+    }.get(wildcards.item, [])
 
 
 def name_benchmark_of_item(wildcards):
@@ -276,8 +281,8 @@ def list_items(benchmark, timed=True):
     """Return the files that a page shows of one benchmark, or of what needs no times."""
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     names = [name for name in names if timed or "asr_latency" not in ITEMS[name].needs.split()]
-    aggregates = [f"{R}/aggregates/{name}.csv" for name in DEMO.get(benchmark, [])]
-    return [path for name in names for path in list_files_of_item(name)] + aggregates
+    arrays = DEMO_ARRAYS if benchmark == "native" else []
+    return [path for name in names for path in list_files_of_item(name)] + arrays
 
 
 def list_items_of_benchmark(wildcards):

@@ -60,7 +60,6 @@ rule asr_timing:
     """Time every super-resolution method; needs no training."""
     input:
         f"{R}/aggregates/asr_latency.csv",
-        f"{R}/aggregates/speed.csv",
         f"{R}/aggregates/provenance_asr_timing.json",
 
 

@@ -20,22 +20,14 @@ import pandas as pd
 from ..config import Config, list_arms, load_protocol, suggest
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
-from ..evaluation.fields import Fields as BandwidthFields
 from ..files import write_csv
 from ..records import read_record
 from . import schemas
-from .best_arms import derive_best_arms
-from .budget import compare_with_anchor
-from .criteria import derive_criteria
-from .efficiency import derive_mean_psnr_gaps, derive_psnr_gaps, derive_speed
-from .figure_numbers import derive_distances, derive_native_means
+from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.writing import write_provenance
-from .reader import BICUBIC, NATIVE_TIMES, Aggregates, Table, convert_to_numbers, read_rows
-from .schemas import SCHEMAS, TRAINING_TIME, VALUES, Fields, format_scale
-from .training_time import derive_training_time
+from .reader import BICUBIC, NATIVE_TIMES, convert_to_numbers, read_rows
+from .schemas import SCHEMAS, VALUES, Fields, format_scale
 
-NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
-ASR_METRICS = ("psnr_y", "ssim_y")
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
 VALUE_COLUMNS = ("seed", "value")
 RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
@@ -77,7 +69,7 @@ def read_latency(path: Path) -> pd.Series:
 
 
 def average_images(
-    files: Iterable[tuple[Fields, Path]], metrics: Sequence[str]
+    files: Iterable[tuple[Fields, Path]], metrics: Sequence[Metric]
 ) -> Iterator[tuple[Fields, str, float]]:
     """Yield the fields of a score file, a metric, and its mean over images, for every metric.
 
@@ -85,7 +77,7 @@ def average_images(
     """
     first: tuple[Path, set[str]] | None = None
     for fields, path in files:
-        images = read_images(path, metrics)
+        images = read_images(path, [metric.name for metric in metrics])
         first = first or (path, {*images.index})
         if first[1] != {*images.index}:
             raise UserError(
@@ -147,7 +139,7 @@ def aggregate_native(find: Find, config: Config) -> Values:
     """
     for column in config["native"]["data"]["evaluate"]:
         scores = find(f"{schemas.SCORES}.csv", column=column)
-        for fields, metric, mean in average_images(scores, NATIVE_METRICS):
+        for fields, metric, mean in average_images(scores, NATIVE):
             yield column, fields["subject"], metric, fields["seed"], mean
         for fields, path in find(f"{schemas.TIMES}.csv", timed=column):
             times = read_latency(path)
@@ -196,26 +188,13 @@ def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
                 yield arm, name, int(flag), None, int(own["n"].max())
 
 
-def aggregate_variation(find: Find, config: Config) -> Values:
-    """Collect the variation of the bandwidth within every image, and whether it reaches T1's bound.
-
-    One row for every image of every seed of the arms with a linear bandwidth.
-    """
-    threshold = config["diagnostics"]["thresholds"]["t1_cov_median"]
-    for fields, path in find(schemas.FIELDS):
-        content = BandwidthFields.read(path)
-        variations = diagnostic.compute_variation(content.bandwidth).tolist()
-        for image, value in zip(content.names, variations, strict=True):
-            yield fields["subject"], fields["seed"], image, value, int(value >= threshold)
-
-
 def aggregate_ablation(find: Find, config: Config) -> Values:
     """Aggregate the scores of the log-space ablation on the validation images (paper Table 9).
 
     PSNR, LPIPS and PSNR by region; `subtract_control` and `decide_criterion_b` add what follows.
     """
     scores = find(f"{schemas.SCORES}.csv", column="validation")
-    for fields, metric, mean in average_images(scores, NATIVE_METRICS):
+    for fields, metric, mean in average_images(scores, NATIVE):
         if metric in ("psnr", "lpips") or metric.startswith("psnr_"):
             yield fields["subject"], metric, fields["seed"], mean
 
@@ -250,14 +229,11 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
 
 
 def aggregate_budget(find: Find, config: Config) -> Values:
-    """Count the trainable parameters of every arm of the config, and compare them with the anchor.
-
-    No run is needed.
-    """
+    """Count the trainable parameters of every arm of the config; no run is needed."""
     # torch takes seconds to import, and the other aggregates do without.
     from ..models.native import count_arm_parameters
 
-    yield from compare_with_anchor(count_arm_parameters(config), config)
+    yield from count_arm_parameters(config).items()
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
@@ -265,14 +241,6 @@ def aggregate_structure(find: Find, config: Config) -> Values:
     from ..models.structure import measure_structure
 
     yield from measure_structure(load_protocol()).items()
-
-
-def aggregate_mean_color(find: Find, config: Config) -> Values:
-    """Score the mean color of the images of every evaluation column."""
-    from ..evaluation.metrics import score_mean_color
-
-    for fields, path in find(schemas.ARRAYS):
-        yield fields["column"], score_mean_color(path, config)
 
 
 # --- super-resolution -----------------------------------------------------------------------------
@@ -283,7 +251,7 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
     for column in config["asr"]["evaluate"]:
         patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
         files = chain.from_iterable(find(pattern, column=column) for pattern in patterns)
-        for fields, metric, mean in average_images(files, ASR_METRICS):
+        for fields, metric, mean in average_images(files, SUPERRES):
             method, seed = fields.get("subject", BICUBIC), fields.get("seed", "")
             yield column, method, fields["scale"], metric, seed, mean
 
@@ -331,33 +299,13 @@ AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
     "readings": aggregate_native,
     "budget": aggregate_budget,
     "structure": aggregate_structure,
-    "mean_color": aggregate_mean_color,
     "runs": aggregate_runs,
     "locality": aggregate_locality,
-    "variation": aggregate_variation,
     "ablation": aggregate_ablation,
     "asr_quality": aggregate_asr_quality,
     "asr_latency": aggregate_asr_latency,
     "asr_runs": aggregate_runs,
 }
-DERIVED: dict[str, Callable[[Aggregates], Iterator[tuple[Any, ...]]]] = {
-    "criteria": derive_criteria,
-    "best_arms": derive_best_arms,
-    "psnr_gaps": derive_psnr_gaps,
-    "mean_psnr_gaps": derive_mean_psnr_gaps,
-    "speed": derive_speed,
-    "native_means": derive_native_means,
-    "distances": derive_distances,
-} | {
-    name: partial(derive_training_time, benchmark=benchmark)
-    for benchmark, name in TRAINING_TIME.items()
-}
-"""By name: the function that yields the rows of an aggregate that follows from other aggregates."""
-
-
-def derive(name: str, run: Aggregates) -> Table:
-    """Derive an aggregate from the others of a folder; `UserError` names one that is missing."""
-    return [dict(zip(SCHEMAS[name].columns, row, strict=True)) for row in DERIVED[name](run)]
 
 
 def collect(name: str, results: Path, config: Config) -> Values:
@@ -375,10 +323,6 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     schema = SCHEMAS[name]
     if schema.suffix == "json":
         write_provenance(name, results, config, output)
-        return
-    if name in DERIVED:
-        derived = derive(name, Aggregates(results / "aggregates", config))
-        write_rows(name, pd.DataFrame(derived, columns=schema.columns, dtype=object), output)
         return
     if schema.keys:
         rows = summarize_values(name, read_values(name, results, config), config)

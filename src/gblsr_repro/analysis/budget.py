@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..config import Config
 
 
-def compare_with_anchor(
-    counts: Mapping[str, float], config: Config
-) -> Iterator[tuple[str, float, float, float]]:
-    """Yield rows of the aggregate `budget`: arm, parameters, ratio, and whether it is in the band.
+@dataclass(frozen=True)
+class Budget:
+    """The trainable parameters of an arm, their ratio to the main arm's, and whether it is allowed.
 
-    The ratio to the main arm's parameters must lie between 1/band and band, where band is
-    native.criteria.parameter_band. It is NaN, as is the answer (1 or 0), where `counts` lacks the
-    main arm.
+    The ratio must lie between 1/band and band, where band is native.criteria.parameter_band. It is
+    NaN, and `in_band` None, where the main arm's parameters are not known.
     """
+
+    parameters: float
+    ratio: float
+    in_band: bool | None
+
+
+def compare_with_anchor(counts: Mapping[str, float], config: Config) -> dict[str, Budget]:
+    """Compare the parameters of every arm with those of the main arm."""
     anchor = counts.get(config["native"]["main_arm"], math.nan)
     band = config["native"]["criteria"]["parameter_band"]
+    compared = {}
     for arm, count in counts.items():
         ratio = count / anchor
-        within = math.nan if math.isnan(ratio) else int(1 / band <= ratio <= band)
-        yield arm, count, ratio, within
+        in_band = None if math.isnan(ratio) else 1 / band <= ratio <= band
+        compared[arm] = Budget(count, ratio, in_band)
+    return compared

@@ -8,15 +8,14 @@ fraction of the slowest baseline's on every set. A criterion is exact: noise doe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from ..evaluation.locality import are_all_met
+from .claims.measured import Measured
+from .derived import gap, gap_to_best, read_value, share_of_slowest
+from .metrics import LPIPS, PSNR
 from .reader import Aggregates
-from .schemas import EVERY
 
 QUALITY_PARTS = ("psnr_below_best_baseline", "lpips_above_best_baseline", "psnr_above_control")
 QUALITY = "quality"
@@ -25,83 +24,52 @@ COST = "latency_ratio"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether a criterion is met: on every data set, and as a whole; None is not measured.
+    """Whether a criterion is met, as a whole and on every data set; None is not measured.
 
-    `values` are the measured numbers by data set, `required` on how many sets it must hold.
+    `values` are the measured numbers by data set (NaN: absent), none for `QUALITY`, which holds
+    where its parts do; `required` says on how many sets a criterion must hold.
     """
 
     met: bool | None
     required: int
-    by_dataset: Mapping[str, bool | None]
+    met_on: Mapping[str, bool | None]
     values: Mapping[str, float]
 
 
-def derive_criteria(run: Aggregates) -> Iterator[tuple[str, str, float, float, float]]:
-    """Yield rows of the aggregate `criteria`: criterion, data set, value, bound, met (1, 0, NaN).
-
-    The bounds are those of config native.criteria. The row of the data set `all` says on how many
-    sets a criterion holds and on how many it must.
-    """
-    criteria, sets = run.config["native"]["criteria"], run.evaluate
-    distances = {column: _measure_distances(run, column) for column in sets}
-    bounds = {
-        "psnr_below_best_baseline": -criteria["psnr_below_best_baseline"],
-        "lpips_above_best_baseline": criteria["lpips_above_best_baseline"],
-        "psnr_above_control": criteria["psnr_above_control"],
-        COST: criteria["latency_ratio"],
-    }
-    met: dict[str, dict[str, bool | None]] = {name: {} for name in (*bounds, QUALITY)}
-    for column, values in distances.items():
-        for name, bound in bounds.items():
-            below = name in ("lpips_above_best_baseline", COST)
-            met[name][column] = _check_bound(values[name], bound, below)
-            yield name, column, values[name], bound, _convert_to_number(met[name][column])
-        together = are_all_met(met[part][column] for part in QUALITY_PARTS)
-        met[QUALITY][column] = together
-        yield QUALITY, column, math.nan, math.nan, _convert_to_number(together)
-    for name, by_dataset in met.items():
-        required = len(sets) if name == COST else criteria["datasets_required"]
-        outcome = _decide_at_least(by_dataset.values(), required)
-        count = sum(map(bool, by_dataset.values()))
-        yield name, EVERY, count, required, _convert_to_number(outcome)
-
-
-def read_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
-    """Return the outcome of every criterion from the rows of the aggregate `criteria`."""
-    by_name: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        by_name.setdefault(row["criterion"], []).append(row)
+def judge_criteria(source: Aggregates) -> dict[str, Outcome]:
+    """Judge every criterion by the bounds of config native.criteria."""
+    criteria, sets = source.config["native"]["criteria"], source.evaluate
+    distances = {dataset: _measure_distances(source, dataset) for dataset in sets}
     outcomes = {}
-    for name, own in by_name.items():
-        met = {row["dataset"]: None if math.isnan(row["met"]) else bool(row["met"]) for row in own}
-        values = {row["dataset"]: row["value"] for row in own if not math.isnan(row["value"])}
-        required = next(int(row["bound"]) for row in own if row["dataset"] == EVERY)
-        whole = met.pop(EVERY)
-        values.pop(EVERY, None)
-        outcomes[name] = Outcome(whole, required, met, values)
+    for name in (*QUALITY_PARTS, COST):
+        bound = criteria[name] if name != "psnr_below_best_baseline" else -criteria[name]
+        below = name in ("lpips_above_best_baseline", COST)
+        values = {dataset: distances[dataset][name] for dataset in sets}
+        met_on = {dataset: _check_bound(value, bound, below) for dataset, value in values.items()}
+        required = len(sets) if name == COST else criteria["datasets_required"]
+        outcomes[name] = Outcome(_decide(met_on, required), required, met_on, values)
+    together = {
+        dataset: are_all_met(outcomes[part].met_on[dataset] for part in QUALITY_PARTS)
+        for dataset in sets
+    }
+    required = criteria["datasets_required"]
+    outcomes[QUALITY] = Outcome(_decide(together, required), required, together, {})
     return outcomes
 
 
-def _measure_distances(run: Aggregates, column: str) -> dict[str, float]:
+def _measure_distances(source: Aggregates, dataset: str) -> dict[str, float]:
     """Measure what the criteria ask of the main arm on one set, NaN where a number is missing.
 
     A baseline that was not measured makes the comparison with the best one unknown.
     """
-
-    def read(metric: str, *arms: str) -> np.ndarray:
-        means = [run.mean("native", column, arm, metric) for arm in arms]
-        return np.array(means or [math.nan])  # without baselines nothing is known of the best
-
-    main, control = run.main_arm.arm, run.config["native"]["control_arm"]
-    baselines = [*run.baselines]
-    psnr, lpips, time = read("psnr", main), read("lpips", main), read("inference_ms", main)
-    distances = {
-        "psnr_below_best_baseline": psnr - read("psnr", *baselines).max(),
-        "lpips_above_best_baseline": lpips - read("lpips", *baselines).min(),
-        "psnr_above_control": psnr - read("psnr", control),
-        COST: time / read("inference_ms", *baselines).max(),
+    run, main = Measured(source), source.main_arm.arm
+    control, baselines = source.config["native"]["control_arm"], [*source.baselines]
+    return {
+        "psnr_below_best_baseline": read_value(gap_to_best, run, main, baselines, PSNR, dataset),
+        "lpips_above_best_baseline": read_value(gap_to_best, run, main, baselines, LPIPS, dataset),
+        "psnr_above_control": read_value(gap, run, main, control, PSNR.name, dataset),
+        COST: read_value(share_of_slowest, run, main, baselines, dataset),
     }
-    return {name: distance.item() for name, distance in distances.items()}
 
 
 def _check_bound(value: float, bound: float, below: bool) -> bool | None:
@@ -110,13 +78,8 @@ def _check_bound(value: float, bound: float, below: bool) -> bool | None:
     return value <= bound if below else value >= bound
 
 
-def _decide_at_least(outcomes: Iterable[bool | None], required: int) -> bool | None:
-    """Say whether at least `required` outcomes hold; None when the unknown ones decide."""
-    known = list(outcomes)
-    if sum(met is True for met in known) >= required:
+def _decide(met_on: Mapping[str, bool | None], required: int) -> bool | None:
+    """Say whether at least `required` sets meet a criterion; None when the unknown decide."""
+    if sum(met is True for met in met_on.values()) >= required:
         return True
-    return False if sum(met is not False for met in known) < required else None
-
-
-def _convert_to_number(met: bool | None) -> float:
-    return math.nan if met is None else int(met)
+    return False if sum(met is not False for met in met_on.values()) < required else None

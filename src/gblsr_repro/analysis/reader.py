@@ -33,30 +33,15 @@ from ..evaluation import OURS, PAPER
 from ..files import verify_checksum
 from ..progress import log
 from .provenance import Provenance
-from .schemas import EVERY, RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
+from .schemas import RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
 from .statistics import Summary
 
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-NAMES = (
-    "name",
-    "aggregate",
-    "criterion",
-    "group",
-    "dataset",
-    "metric",
-    "among",
-    "arm",
-    "method",
-    "reference",
-    "scales",
-    "scale",
-    "clock",
-    "image",
-)
+NAMES = ("name", "arm")
 """Columns that say what a row of an aggregate without keys is about."""
-TEXT_COLUMNS = (*NAMES, "benchmark", "device", "devices", "finished", "released_by")
+TEXT_COLUMNS = (*NAMES, "benchmark", "device", "finished", "released_by")
 """Columns of text in the aggregates without keys."""
 
 Key = tuple[str, ...]
@@ -195,7 +180,7 @@ class Aggregates:
             return table
         native = SCHEMAS[aggregate].benchmark == "native"
         file, rows = ("arms", self.arms) if native else ("methods", self.methods)
-        known = {*rows, BICUBIC, EVERY}
+        known = {*rows, BICUBIC}
         if strangers := sorted({row[subject] for row in table} - known):
             log.warning(
                 "%s has rows for %s, which config/%s.tsv does not have; they are left out.",

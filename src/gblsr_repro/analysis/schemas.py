@@ -21,16 +21,8 @@ RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
     "peak_memory_mib", "device", "finished", "bandwidth", "released_by",
 )  # fmt: skip
-TIME_COLUMNS = (
-    "group", "arm", "runs", "fewest_steps", "most_steps", "shortest_seconds", "longest_seconds",
-    "mean_seconds", "total_seconds", "steps_per_second", "peak_memory_mib", "devices",
-)  # fmt: skip
 RUNS = {"native": "runs", "asr": "asr_runs"}
 """The aggregate of the runs of a benchmark."""
-TRAINING_TIME = {"native": "training_time", "asr": "asr_training_time"}
-"""The aggregate of the training time of a benchmark."""
-EVERY = "all"
-"""Stands for a data set, an arm or a group in a row about all of them."""
 
 RUN = "{benchmark}/runs/{subject}/seed{seed}/run.json"
 LOG = "{benchmark}/runs/{subject}/seed{seed}/log.csv"
@@ -38,11 +30,7 @@ TIMES = "{benchmark}/latency/{subject}/seed{seed}/{timed}"
 SCORES = "native/metrics/{subject}/seed{seed}/{column}"
 GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
-ARRAYS = "native/arrays/{column}.npy"
 FIELDS = "native/fields/{subject}/seed{seed}.npz"
-NATIVE = "aggregates/native.csv"
-ASR_QUALITY = "aggregates/asr_quality.csv"
-ASR_LATENCY = "aggregates/asr_latency.csv"
 Fields = dict[str, Any]
 """Values for the fields of a path pattern.
 
@@ -58,8 +46,8 @@ class Schema:
     `keys` are the columns that identify a number; mean, std and n follow them. An aggregate without
     keys has `columns`. `includes` selects the arms or methods of `benchmark` that are averaged;
     `inputs` are patterns of the files read, relative to the results folder. `in_claims` says
-    whether claims read the aggregate, `beside_paper` whether it compares with config/paper,
-    `suffix` is the file's, and `remedy` is what to do when there is nothing to aggregate.
+    whether claims read the aggregate, `suffix` is the file's (json: what was run, compared with the
+    paper's), and `remedy` is what to do when there is nothing to aggregate.
     """
 
     keys: tuple[str, ...] = ()
@@ -68,7 +56,6 @@ class Schema:
     includes: Callable[[Any], bool] = lambda row: True
     columns: tuple[str, ...] = ()
     in_claims: bool = True
-    beside_paper: bool = False
     suffix: str = "csv"
     remedy: str = "train"
 
@@ -85,25 +72,6 @@ SCHEMAS = {
         includes=lambda arm: arm.in_benchmark,
         remedy="train and evaluate an arm",
     ),
-    "criteria": Schema(
-        columns=("criterion", "dataset", "value", "bound", "met"),
-        inputs=(NATIVE,),
-        remedy="train and evaluate an arm",
-    ),
-    "best_arms": Schema(
-        columns=("dataset", "metric", "among", "arm", "mean", "gap", "better"),
-        inputs=(NATIVE,),
-        in_claims=False,
-    ),
-    "native_means": Schema(
-        columns=("arm", "metric", "datasets", "mean"), inputs=(NATIVE,), in_claims=False
-    ),
-    "mean_color": Schema(
-        columns=("dataset", "psnr"),
-        inputs=(ARRAYS,),
-        in_claims=False,
-        remedy="standardize the images",
-    ),
     "readings": Schema(
         ("dataset", "arm", "metric"),
         (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
@@ -112,25 +80,17 @@ SCHEMAS = {
         remedy="train and evaluate an arm",
     ),
     "budget": Schema(
-        columns=("arm", "parameters", "ratio", "within_band"),
+        columns=("arm", "parameters"),
         in_claims=False,
         remedy="name arms in the config",
     ),
     "structure": Schema(columns=("name", "value")),
     "runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
-    "training_time": Schema(columns=TIME_COLUMNS, inputs=("aggregates/runs.csv",), in_claims=False),
     "locality": Schema(
         ("arm", "statistic"),
         (FIELDS,),
         includes=lambda arm: arm.diagnostic in ("log", "linear"),
         remedy="run the fields step of a per-patch arm",
-    ),
-    "variation": Schema(
-        columns=("arm", "seed", "image", "variation", "reaches_t1"),
-        inputs=(FIELDS,),
-        includes=lambda arm: arm.diagnostic == "linear",
-        in_claims=False,
-        remedy="run the fields step of an arm with a linear bandwidth",
     ),
     "ablation": Schema(
         ("arm", "metric"),
@@ -141,13 +101,11 @@ SCHEMAS = {
     "provenance_native": Schema(
         inputs=(RUN, f"{TIMES}.json"),
         includes=lambda arm: arm.in_benchmark,
-        beside_paper=True,
         suffix="json",
     ),
     "provenance_native_ablation": Schema(
         inputs=(RUN,),
         includes=lambda arm: arm.diagnostic != "",
-        beside_paper=True,
         suffix="json",
     ),
     "asr_quality": Schema(
@@ -162,47 +120,14 @@ SCHEMAS = {
         "asr",
         remedy="time a method",
     ),
-    "psnr_gaps": Schema(
-        columns=("dataset", "method", "reference", "scale", "gap", "place"),
-        inputs=(ASR_QUALITY,),
-        benchmark="asr",
-        in_claims=False,
-    ),
-    "mean_psnr_gaps": Schema(
-        columns=("method", "reference", "scales", "mean", "lowest", "cells"),
-        inputs=(ASR_QUALITY,),
-        benchmark="asr",
-        in_claims=False,
-    ),
-    "speed": Schema(
-        columns=("method", "reference", "clock", "geometric_mean", "mean", "memory_saved"),
-        inputs=(ASR_LATENCY,),
-        benchmark="asr",
-        in_claims=False,
-    ),
     "asr_runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG), benchmark="asr"),
-    "asr_training_time": Schema(
-        columns=TIME_COLUMNS,
-        inputs=("aggregates/asr_runs.csv",),
-        benchmark="asr",
-        in_claims=False,
-    ),
     "provenance_asr": Schema(
         inputs=(RUN, f"{GRID}.json", f"{BICUBIC_GRID}.json"),
         benchmark="asr",
-        beside_paper=True,
         suffix="json",
     ),
     # Apart from the others: quality needs no timing, which takes hours, and timing no training.
-    "provenance_asr_timing": Schema(
-        inputs=(f"{TIMES}.json",), benchmark="asr", beside_paper=True, suffix="json"
-    ),
-    "distances": Schema(
-        columns=("aggregate", "metric", "published", "measured", "median"),
-        inputs=(NATIVE, "aggregates/ablation.csv", ASR_QUALITY, ASR_LATENCY),
-        in_claims=False,
-        beside_paper=True,
-    ),
+    "provenance_asr_timing": Schema(inputs=(f"{TIMES}.json",), benchmark="asr", suffix="json"),
 }
 
 

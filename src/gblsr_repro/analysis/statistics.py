@@ -1,10 +1,12 @@
-"""Numbers over seeds, tests between them, and the rules that set table cells in bold."""
+"""Summarize numbers over seeds, test for a difference, and decide which cells are bold."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from .metrics import Metric
 
 
 @dataclass(frozen=True)
@@ -29,28 +31,6 @@ class Summary:
         """Whether a test can use it: a standard deviation over two seeds or more."""
         return self.std >= 0 and self.n > 1
 
-
-@dataclass(frozen=True)
-class Metric:
-    """A metric of the aggregates: its name, heading, decimals, and whether lower is better."""
-
-    name: str
-    heading: str
-    digits: int
-    lower: bool = False
-
-    @property
-    def title(self) -> str:
-        """The heading with an arrow to the better side."""
-        return f"{self.heading} {'↓' if self.lower else '↑'}"
-
-
-PSNR = Metric("psnr", "PSNR (dB)", 3)
-SSIM = Metric("ssim", "SSIM", 4)
-LPIPS = Metric("lpips", "LPIPS", 4, lower=True)
-EDGE_LPIPS = Metric("edge_lpips", "edge-LPIPS", 4, lower=True)
-LSE = Metric("lse", "LSE ↓", 3, lower=True)
-QUALITY = (PSNR, SSIM, LPIPS, EDGE_LPIPS)
 
 Column = Sequence[Summary]
 
@@ -77,27 +57,39 @@ def format_fixed(value: float, digits: int) -> str:
     return f"{value:z.{digits}f}"
 
 
-def find_ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[int]:
+def find_ties(cells: Column, metric: Metric, alpha: float | None = None) -> list[int]:
     """Find the positions of the best cell and of those that count as equal to it, best first.
 
-    Equal are cells that print alike with `digits` decimals and, where `alpha` is given, cells with
-    a spread that a pooled two-sided t-test at level `alpha` cannot tell from the best.
+    Equal are cells that print alike with the decimals of their `metric` and, where `alpha` is
+    given, cells with a spread that a pooled two-sided t-test at level `alpha` cannot tell from the
+    best.
     """
     known = [i for i, cell in enumerate(cells) if cell.measured]
-    order = sorted(known, key=lambda i: cells[i].mean if lower else -cells[i].mean)
+    order = sorted(known, key=lambda i: cells[i].mean if metric.lower else -cells[i].mean)
+    printed = [format_fixed(cell.mean, metric.digits) for cell in cells]
     return [
         i
         for i in order
-        if format_fixed(cells[i].mean, digits) == format_fixed(cells[order[0]].mean, digits)
+        if printed[i] == printed[order[0]]
         or (alpha is not None and compute_pooled_p(cells[i], cells[order[0]]) >= alpha)
     ]
 
 
-def mark_bold(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[bool]:
+def mark_bold(
+    cells: Column,
+    metric: Metric,
+    alpha: float | None = None,
+    compared: Sequence[bool] | None = None,
+) -> list[bool]:
     """Mark the cells of a column that are bold: the best and its ties, if there is any competition.
 
-    A single measured cell is best of nothing and stays plain.
+    Only the cells that are `compared` (default: all) can be bold. A single measured one is best of
+    nothing and stays plain.
     """
-    rivals = sum(cell.measured for cell in cells) > 1
-    chosen = find_ties(cells, lower, digits, alpha) if rivals else []
-    return [i in chosen for i in range(len(cells))]
+    rivals = cells
+    if compared is not None:
+        rivals = [c if each else Summary() for c, each in zip(cells, compared, strict=True)]
+    if sum(cell.measured for cell in rivals) < 2:
+        return [False] * len(rivals)
+    chosen = find_ties(rivals, metric, alpha)
+    return [i in chosen for i in range(len(rivals))]

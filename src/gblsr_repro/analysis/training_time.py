@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
-
-import pandas as pd
 
 from ..config import OWN, READING, Arm, Method, find_repository_root, read_arms, read_methods
 from ..files import read_csv
-from .reader import Aggregates, Table
-from .schemas import EVERY, TIME_COLUMNS
+from .claims.estimates import Estimate, maximum, mean, minimum, total
+from .claims.measured import Measured, Names
+from .derived import read_value
+from .reader import Aggregates
 
 BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
 """The groups of arms in the paper's table; methods are grouped by encoder, but for the variants."""
 VARIANTS = "variants"
 READINGS = "readings"  # of the baselines: no part of the paper's table
-TABLED = "tabled"  # stands for the groups that the paper's table has
+TIMES: dict[str, Callable[[Estimate], Estimate]] = {
+    "shortest_seconds": minimum,
+    "longest_seconds": maximum,
+    "mean_seconds": mean,
+    "total_seconds": total,
+}
+"""By name: how the times of training runs are summarized in tables and claims."""
+
+
+@dataclass(frozen=True)
+class Trainings:
+    """The training runs of some arms or methods, summed up; NaN stands for what is not known."""
+
+    members: tuple[str, ...]
+    runs: int
+    fewest_steps: float = math.nan
+    most_steps: float = math.nan
+    shortest_seconds: float = math.nan
+    longest_seconds: float = math.nan
+    mean_seconds: float = math.nan
+    total_seconds: float = math.nan
+    steps_per_second: float = math.nan
+    peak_memory_mib: float = math.nan
+    devices: tuple[str, ...] = ()
 
 
 def name_group(row: Arm | Method) -> str:
@@ -47,34 +70,57 @@ def list_groups(benchmark: str) -> dict[str, list[str]]:
     return groups
 
 
-def derive_training_time(run: Aggregates, benchmark: str) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of the aggregate of a benchmark's training time, as `TIME_COLUMNS` names them.
+def compute_time(
+    run: Measured, subjects: Names, summarize: Callable[[Estimate], Estimate], unit: int = 1
+) -> Estimate:
+    """Compute the shortest, longest, mean or total time of training runs, in a unit of seconds."""
+    return summarize(run.seconds(subjects) / unit)
 
-    First every arm or method that was trained here; then, as the arm `all`, every group of the
-    table that has any, the paper's groups together (`tabled`), and all runs (`all`). Steps per
-    second are the mean over the runs, the memory is the highest of them.
+
+def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str]) -> Trainings:
+    """Sum up the runs of those of some arms or methods that were trained here.
+
+    Steps per second are the mean over the runs, the memory is the highest of them.
     """
-    runs = run.trained_runs(benchmark)
-    arms = [*runs["arm"].unique()]
-    for arm in arms:
-        yield name_group(run.subjects(benchmark)[arm]), arm, *_sum_up(runs, [arm])
-    groups = list_groups(benchmark)
-    tabled = chain(*(members for name, members in groups.items() if name != OWN))
-    wholes = {**groups, TABLED: [*tabled], EVERY: arms}
-    for name, members in wholes.items():
-        if trained := [arm for arm in arms if arm in members]:
-            yield name, EVERY, *_sum_up(runs, trained)
+    runs = source.trained_runs(benchmark)
+    own = runs[runs["arm"].isin(list(names))]
+    members = tuple(own["arm"].unique())
+    if not members:
+        return Trainings((), 0)
+    run = Measured(source)
+    times = {name: read_value(compute_time, run, members, how) for name, how in TIMES.items()}
+    return Trainings(
+        members,
+        len(own),
+        fewest_steps=own["steps"].min(),
+        most_steps=own["steps"].max(),
+        shortest_seconds=times["shortest_seconds"],
+        longest_seconds=times["longest_seconds"],
+        mean_seconds=times["mean_seconds"],
+        total_seconds=times["total_seconds"],
+        steps_per_second=own["steps_per_second"].mean(),
+        peak_memory_mib=own["peak_memory_mib"].max(),
+        devices=tuple(device for device in own["device"].unique() if device),
+    )
 
 
-def _sum_up(runs: pd.DataFrame, arms: list[str]) -> Iterator[Any]:
-    """Yield the numbers of the runs of some arms or methods."""
-    own = runs[runs["arm"].isin(arms)]
-    steps, seconds = own["steps"], own["wall_seconds"]
-    yield len(own)
-    yield from (steps.min(), steps.max())
-    yield from (seconds.min(), seconds.max(), seconds.mean(), seconds.sum(min_count=1))
-    yield from (own["steps_per_second"].mean(), own["peak_memory_mib"].max())
-    yield "; ".join(device for device in own["device"].unique() if device)
+def sum_up_groups(source: Aggregates, benchmark: str) -> dict[str, Trainings]:
+    """Sum up the runs of every group that has any, those of the user's last."""
+    groups = {
+        name: sum_up_trainings(source, benchmark, members)
+        for name, members in list_groups(benchmark).items()
+    }
+    return {name: trainings for name, trainings in groups.items() if trainings.members}
+
+
+def add_up(groups: Collection[Trainings]) -> Trainings:
+    """Add up the runs and the time of groups."""
+    return Trainings(
+        tuple(chain.from_iterable(group.members for group in groups)),
+        sum(group.runs for group in groups),
+        total_seconds=sum(group.total_seconds for group in groups),
+        devices=tuple(dict.fromkeys(chain.from_iterable(group.devices for group in groups))),
+    )
 
 
 # --- what the paper prints ------------------------------------------------------------------------
@@ -86,30 +132,18 @@ def read_published_times(benchmark: str) -> list[dict[str, str]]:
     return [row for row in rows if row["benchmark"] == benchmark]
 
 
-def list_published_times(benchmark: str, shown: Collection[str]) -> Table:
-    """List the paper's training time of the groups that are shown, with their total.
-
-    The rows are those of `derive_training_time`; a group of which the paper prints nothing is
-    absent.
-    """
-    groups, rows = list_groups(benchmark), []
+def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str, Trainings]:
+    """List the paper's training time of those of some groups of which it prints any."""
+    groups, published = list_groups(benchmark), {}
     for printed in read_published_times(benchmark):
-        members = printed["subjects"].split()
+        members = tuple(printed["subjects"].split())
         name = next((name for name in shown if {*members} <= {*groups[name]}), None)
         if name is not None:
-            numbers = {c: float(printed[c]) for c in TIME_COLUMNS if c in printed and c != "group"}
-            rows += [_build_row(name, arm, {}) for arm in members]
-            rows.append(_build_row(name, EVERY, numbers))
-    wholes = [row for row in rows if row["arm"] == EVERY]
-    if wholes:
-        numbers = {
-            column: sum(row[column] for row in wholes) for column in ("runs", "total_seconds")
-        }
-        rows.append(_build_row(TABLED, EVERY, numbers))
-    return rows
-
-
-def _build_row(group: str, arm: str, numbers: dict[str, float]) -> dict[str, Any]:
-    """Build a row with NaN for the numbers that the paper does not print."""
-    blank: dict[str, Any] = dict.fromkeys(TIME_COLUMNS, math.nan)
-    return blank | {"group": group, "arm": arm, "devices": ""} | numbers
+            published[name] = Trainings(
+                members,
+                int(printed["runs"]),
+                shortest_seconds=float(printed["shortest_seconds"]),
+                longest_seconds=float(printed["longest_seconds"]),
+                total_seconds=float(printed["total_seconds"]),
+            )
+    return published

@@ -8,6 +8,7 @@ h = H / P and w = W / P.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -96,7 +97,22 @@ def _combine_moments(
 
 # --- whole-image metrics: (B, 3, H, W) twice -> (B,) --------------------------------------------
 
+Metric = Callable[[Tensor, Tensor, MetricSettings], Tensor]
+WHOLE_IMAGE: dict[str, Metric] = {}
+"""By name: the whole-image metrics of the score files, each a column."""
 
+
+def column(name: str) -> Callable[[Metric], Metric]:
+    """Make a metric a column of the score files."""
+
+    def add(metric: Metric) -> Metric:
+        WHOLE_IMAGE[name] = metric
+        return metric
+
+    return add
+
+
+@column("psnr")
 def compute_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Compute the PSNR of every image, 10 log10(1 / (mse + epsilon)) in dB over all channels."""
     mse = (images.double() - truth.double()).square().mean(dim=(-3, -2, -1))
@@ -114,6 +130,7 @@ def score_mean_color(array: Path, config: Config) -> float:
     return float(compute_psnr(flat, images, MetricSettings.from_config(config)).mean())
 
 
+@column("ssim")
 def compute_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Compute the SSIM of every image, averaged over pixels and channels (`compute_ssim_map`)."""
     return compute_ssim_map(images, truth, settings).mean(dim=(-3, -2, -1))
@@ -143,6 +160,7 @@ def compute_ssim_map(images: Tensor, truth: Tensor, settings: MetricSettings) ->
     )
 
 
+@column("lse")
 def compute_lse(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Compute the local spectrum error of every image: the mean of `compute_patch_lse`."""
     return compute_patch_lse(images, truth, settings).mean(dim=(-2, -1))
@@ -241,7 +259,5 @@ def average_regions(values: Tensor, labels: Tensor) -> list[dict[str, float | No
     return rows
 
 
-# --- the metrics of the score files, by column; per-patch metrics have a column per region --------
-
-WHOLE_IMAGE = {"psnr": compute_psnr, "ssim": compute_ssim, "lse": compute_lse}
 PER_PATCH = {"psnr": compute_patch_psnr, "ssim": compute_patch_ssim, "lse": compute_patch_lse}
+"""By name: the per-patch metrics of the score files, which have a column for each region."""

@@ -23,9 +23,12 @@ from .metrics import MetricSettings
 from .perceptual import PerceptualDistance
 
 VALIDATION = "validation"
-WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
-PER_REGION = tuple(f"{metric}_{region}" for metric in metrics.PER_PATCH for region in REGIONS)
-COLUMNS = ("image", *WHOLE_IMAGE, *PER_REGION)
+COLUMNS = (
+    "image",
+    *metrics.WHOLE_IMAGE,
+    *("lpips", "edge_lpips", "border_step", "center_step"),
+    *(f"{metric}_{region}" for metric in metrics.PER_PATCH for region in REGIONS),
+)
 
 
 def evaluate_run(

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis.claims.rows import FILE, Row
+from ..analysis.metrics import list_shown
 from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.provenance import Scope
 from ..analysis.provenance.differences import join_values
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import LPIPS, PSNR, SSIM, Summary
+from ..analysis.statistics import Summary
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims_page import (
@@ -32,7 +33,7 @@ from ..reporting.tables.build import build_beside_paper
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES
 
-SHOWN = (replace(PSNR, digits=2), replace(SSIM, digits=3), replace(LPIPS, digits=3))
+SHOWN = [replace(metric, digits=metric.digits - 1) for metric in list_shown("record")]
 """The metrics of the short tables of arms, with the decimals that a narrow screen has room for."""
 BESIDE = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"  # a narrow screen keeps a pair in one line
 INTRODUCTION = (
@@ -86,7 +87,7 @@ def compare_arms(part: Part) -> Iterator[Section]:
                 rows.append(
                     [arm.short, f"{cells[0].n:.0f}", *(f"{a}{BESIDE}{b}" for a, b in pairs)]
                 )
-        header = ["Arm", "Seeds", *(f"{metric.title}, here / paper" for metric in SHOWN)]
+        header = ["Arm", "Seeds", *(f"{metric.arrowed_heading}, here / paper" for metric in SHOWN)]
         table = build_simple_table(header, rows, "lr" + "r" * len(SHOWN))
         title = f"Native benchmark on {name_dataset(source, 'native', column)}"
         yield Section(title, tables=[table])
@@ -108,7 +109,7 @@ def compare_readings(parts: Sequence[Part]) -> Section:
                     texts = format_cells(cells)
                     dataset = name_dataset(source, "native", column)
                     rows.append([arm.short, part.conditions, dataset, seeds, *texts])
-    header = ["Arm", "Conditions", "Set", "Seeds", *(metric.title for metric in SHOWN)]
+    header = ["Arm", "Conditions", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
     return Section("Other readings and other conditions", tables=[table] if rows else [])
 

@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..analysis.statistics import Column, Metric, Summary, format_fixed, mark_bold
+from ..analysis.metrics import Metric
+from ..analysis.statistics import Column, Summary, format_fixed, mark_bold
 from ..evaluation import PAPER
 
 DASH = "—"
@@ -127,8 +128,7 @@ def format_columns(
     """
     texts = []
     for cells, metric in zip(columns, metrics, strict=True):
-        rivals = [c if each else Summary() for c, each in zip(cells, compared, strict=True)]
-        strong = mark_bold(rivals, metric.lower, metric.digits, alpha)
+        strong = mark_bold(cells, metric, alpha, compared)
         texts.append(
             [format_summary(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)]
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..analysis.metrics import Metric, list_shown
 from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.reader import Aggregates, read
 from ..config import BASELINE, Config, load_protocol
@@ -16,15 +17,12 @@ from ..files import write_text
 from .layout import format_summary
 from .page import Section, build_simple_table, render_markdown
 
-COLUMNS = {  # metric of the aggregate: heading and decimals
-    "psnr": ("PSNR ↑", 2),
-    "ssim": ("SSIM ↑", 4),
-    "lpips": ("LPIPS ↓", 4),
-    "edge_lpips": ("edge-LPIPS ↓", 4),
-    "border_step": ("step across borders", 2),
-    "center_step": ("across centers", 2),
-    "inference_ms": ("plain ms", 2),
-}
+COLUMNS = (
+    *list_shown("readings"),
+    Metric("border_step", "step across borders", 2, ""),
+    Metric("center_step", "across centers", 2, ""),
+    Metric("inference_ms", "plain ms", 2, ""),
+)
 MEANING = (
     "Steps between neighboring pixels across patch borders and across patch centers are in units "
     "of the mean step elsewhere: 1 where patches leave no trace. Times are by "
@@ -46,7 +44,7 @@ def build_page(source: Aggregates) -> Section:
     arm that the benchmark takes for the paper's.
     """
     paper = read_paper_aggregates(load_protocol())
-    header = ["reading", *(heading for heading, _ in COLUMNS.values())]
+    header = ["reading", *(metric.arrowed_heading for metric in COLUMNS)]
     sections = []
     for dataset in dict.fromkeys(key[0] for key in source.cells("readings")):
         rows = _list_rows(source, paper, dataset)
@@ -80,7 +78,7 @@ def _list_rows(source: Aggregates, paper: Aggregates, dataset: str) -> list[list
 
 
 def _format_row(label: str, source: Aggregates, *key: str) -> list[str]:
-    cells = ((source.cell(*key, metric), digits) for metric, (_, digits) in COLUMNS.items())
+    cells = ((source.cell(*key, metric.name), metric.digits) for metric in COLUMNS)
     return [label, *(format_summary(cell, digits) for cell, digits in cells)]
 
 

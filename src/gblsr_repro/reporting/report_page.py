@@ -17,11 +17,13 @@ from urllib.parse import quote
 
 from PIL import Image
 
+from ..analysis.claims.measured import Measured
 from ..analysis.claims.rows import Verdict
+from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.provenance import BENCHMARKS, PAPER_PRESET, RELEASED_PRESET
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
-from ..config import Config, Item
+from ..config import Config, Item, list_methods
 from ..errors import UserError
 from ..files import write_text
 from ..records import read_record
@@ -143,12 +145,14 @@ def _build_demo_results(source: Aggregates) -> Section:
 
 def _compare_with_mean_color(source: Aggregates) -> Table:
     """Compare on every set the PSNR of main arm and control with that of a mean color."""
+    # torch takes seconds to import, and other pages do without.
+    from ..evaluation.metrics import score_mean_color
+
     native, rows = source.config["native"], []
     arms = [native["main_arm"], native["control_arm"]]
-    colors = source.table("mean_color") if source.has("mean_color") else []
-    scores = {row["dataset"]: row["psnr"] for row in colors}
     for dataset in source.evaluate:
-        numbers = [scores.get(dataset, math.nan)]
+        array = source.results / "native" / "arrays" / f"{dataset}.npy"
+        numbers = [score_mean_color(array, source.config) if array.is_file() else math.nan]
         for arm in arms:
             measured = source.has("native")
             numbers.append(source.mean("native", dataset, arm, "psnr") if measured else math.nan)
@@ -165,21 +169,23 @@ def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
     asr, methods = source.config["asr"], source.methods
     scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
-    gains: dict[str, dict[str, float]] = {}
-    best: dict[str, str] = {}
-    for cell in source.table("psnr_gaps") if source.has("psnr_gaps") else ():
-        if cell["reference"] == BICUBIC and cell["scale"] == scale:
-            gains.setdefault(cell["dataset"], {})[cell["method"]] = cell["gap"]
-            if cell["place"] == 1:
-                best[cell["dataset"]] = cell["method"]
+    run = Measured(source)
     rows: list[Sequence[str]] = []
-    for dataset, gain in gains.items():
+    for dataset in asr["evaluate"]:
+        gain = {
+            method: read_value(psnr_gaps, run, method, BICUBIC, [(dataset, scale)])
+            for method in list_methods(source.config)
+        }
+        gain = {method: value for method, value in gain.items() if not math.isnan(value)}
+        if not gain:
+            continue
+        best = max(gain, key=gain.__getitem__)
         bicubic = source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y")
         row = (
             name_dataset(source, "asr", dataset),
             format_number(bicubic, "{:.1f}"),
             _format_gain(gain.get(base, math.nan)),
-            f"{methods[best[dataset]].name} {_format_gain(gain[best[dataset]])}",
+            f"{methods[best].name} {_format_gain(gain[best])}",
         )
         rows.append(row)
     header = ("Set", "Bicubic", methods[base].name, "Best method")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from ..analysis.provenance import BENCHMARKS, Difference, Provenance, Scope
 from ..analysis.reader import Aggregates
-from ..analysis.schemas import EVERY, TRAINING_TIME
+from ..analysis.training_time import Trainings, sum_up_trainings
 from ..progress import format_duration
 from .layout import DASH, Cells, format_number
 from .page import Section, build_simple_table
@@ -73,12 +71,13 @@ def list_training_costs(source: Aggregates) -> Section:
     """List time and memory of every trained arm and method, with a total per benchmark."""
     lines: list[Cells] = []
     for benchmark, title in TOTALS.items():
-        subjects, aggregate = source.subjects(benchmark), TRAINING_TIME[benchmark]
-        for row in source.table(aggregate) if source.has(aggregate) else ():
-            if row["arm"] != EVERY:
-                lines.append(_format_costs(subjects[row["arm"]].name, row))
-            elif row["group"] == EVERY:
-                lines.append([f"**{cell}**" for cell in _format_costs(title, row)])
+        subjects, arms = source.subjects(benchmark), source.trained_runs(benchmark)["arm"].unique()
+        for arm in arms:
+            own = sum_up_trainings(source, benchmark, [arm])
+            lines.append(_format_costs(subjects[arm].name, own))
+        if len(arms):
+            whole = sum_up_trainings(source, benchmark, arms)
+            lines.append([f"**{cell}**" for cell in _format_costs(title, whole)])
     if not lines:
         return Section("Cost", "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
@@ -86,18 +85,18 @@ def list_training_costs(source: Aggregates) -> Section:
     return Section("Cost", tables=[build_simple_table(header, lines, "lrrrrrrl", caption)])
 
 
-def _format_costs(title: str, numbers: Mapping[str, Any]) -> list[str]:
+def _format_costs(title: str, trainings: Trainings) -> list[str]:
     """Format the row of some runs: steps, time, speed, memory and devices."""
-    ends = [format_number(numbers[name], "{:,.0f}") for name in ("fewest_steps", "most_steps")]
+    steps = (trainings.fewest_steps, trainings.most_steps)
     return [
         title,
-        format_number(numbers["runs"], "{:.0f}"),
-        " to ".join(dict.fromkeys(ends)),
-        _format_duration(numbers["mean_seconds"]),
-        _format_duration(numbers["total_seconds"]),
-        format_number(numbers["steps_per_second"], "{:,.3g}"),
-        format_number(numbers["peak_memory_mib"], "{:,.0f}"),
-        numbers["devices"].replace("; ", ", ") or DASH,
+        f"{trainings.runs}",
+        " to ".join(dict.fromkeys(format_number(number, "{:,.0f}") for number in steps)),
+        _format_duration(trainings.mean_seconds),
+        _format_duration(trainings.total_seconds),
+        format_number(trainings.steps_per_second, "{:,.3g}"),
+        format_number(trainings.peak_memory_mib, "{:,.0f}"),
+        ", ".join(trainings.devices) or DASH,
     ]
 
 

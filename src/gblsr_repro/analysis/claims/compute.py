@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ...config import load_protocol, read_datasets
 from ...progress import format_duration
 from ..provenance import Scope
-from ..training_time import read_published_times
-from .estimates import Estimate, concatenate, count, maximum, minimum, total
+from ..training_time import TIMES, compute_time, read_published_times
+from .estimates import Estimate, concatenate, count, maximum, minimum
 from .measured import Measured, Names
 from .registry import Topic
 from .rules import COUNT, SLOWER, Criterion
@@ -39,13 +39,6 @@ def runs(run: Measured, groups: Sequence[Names]) -> Estimate:
     return concatenate(*(count(run.seconds(subjects)) for subjects in groups))
 
 
-def compute_time(
-    run: Measured, subjects: Names, summarize: Callable[[Estimate], Estimate], unit: int = 1
-) -> Estimate:
-    """Compute the shortest, longest or total time of training runs, in a unit of seconds."""
-    return summarize(run.seconds(subjects) / unit)
-
-
 def members(row: Mapping[str, str]) -> tuple[str, ...]:
     """Return the arms or methods whose runs stand for a row of the paper's table."""
     subjects = tuple(row["subjects"].split())
@@ -57,10 +50,10 @@ def claim_times(row: Mapping[str, str]) -> None:
     name, title, of_all = GROUPS[row["subjects"].split()[0]]
     in_hours = row["benchmark"] == "asr"
     topic, where, unit = (asr, "Table 17", "h") if in_hours else (native, "Table 16", "s")
-    for column, ending, sentence, summarize in (
-        ("shortest_seconds", "_shortest", f"Shortest training run of {title}", minimum),
-        ("longest_seconds", "", f"Longest training run of {title}", maximum),
-        ("total_seconds", "_total", f"Training time of {of_all} together", total),
+    for column, ending, sentence in (
+        ("shortest_seconds", "_shortest", f"Shortest training run of {title}"),
+        ("longest_seconds", "", f"Longest training run of {title}"),
+        ("total_seconds", "_total", f"Training time of {of_all} together"),
     ):
         seconds = int(row[column])
         topic.add(
@@ -68,7 +61,7 @@ def claim_times(row: Mapping[str, str]) -> None:
             partial(
                 compute_time,
                 subjects=members(row),
-                summarize=summarize,
+                summarize=TIMES[column],
                 unit=HOUR if in_hours else 1,
             ),
             where=where,

@@ -6,6 +6,7 @@ from functools import partial
 
 from ...config import load_protocol
 from ..criteria import COST
+from ..derived import share_of_slowest
 from ..provenance import Scope
 from .estimates import Estimate, highest_mean, maximum, mean, span
 from .measured import Measured
@@ -22,7 +23,7 @@ MS = "inference_ms"
 
 def over_slowest(run: Measured) -> Estimate:
     """Return the main arm's time over the slowest baseline's on every data set."""
-    return run.native(SETS, SCALAR, MS) / highest_mean(run.native(SETS, BASELINES, MS))
+    return share_of_slowest(run, SCALAR, BASELINES)
 
 
 def over(run: Measured, arm: str) -> Estimate:

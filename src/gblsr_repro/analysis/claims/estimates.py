@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import statistics
+from ..metrics import METRICS
 from ..reader import Key
-from ..statistics import LSE, QUALITY, Summary
+from ..statistics import Summary
 
 
 class NotMeasuredError(Exception):
@@ -207,11 +208,9 @@ def relative_deviations(x: Estimate) -> Estimate:
 def bold(x: Estimate, alpha: float) -> Estimate:
     """Return 1 for every number that the rule of the paper's main tables sets in bold, else 0."""
     cells, flags = x.read_spreads(), np.zeros(len(x))
-    metric = next(metric for metric in (*QUALITY, LSE) if metric.name == x.sources[0].key[-1])
+    metric = METRICS[x.sources[0].key[-1]]
     for column in x.group_columns():
-        flags[column] = statistics.mark_bold(
-            [cells[place] for place in column], metric.lower, metric.digits, alpha
-        )
+        flags[column] = statistics.mark_bold([cells[place] for place in column], metric, alpha)
     return Estimate.exact(flags, x.sources)
 
 

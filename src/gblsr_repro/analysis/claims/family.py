@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...config import load_protocol
+from ..derived import gap
 from ..provenance import Scope
 from .estimates import (
     Estimate,
@@ -31,11 +32,6 @@ ALPHA = load_protocol()["native"]["significance"]
 def others(*arms: str) -> tuple[str, ...]:
     """Return the seven arms without some."""
     return tuple(arm for arm in ARMS if arm not in arms)
-
-
-def gap(run: Measured, arm: str, other: str, metric: str) -> Estimate:
-    """Return by how much an arm's metric is above another's on every data set."""
-    return run.native(SETS, arm, metric) - run.native(SETS, other, metric)
 
 
 # --- Full and Scalar ------------------------------------------------------------------------------

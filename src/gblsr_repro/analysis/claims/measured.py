@@ -64,10 +64,15 @@ class Measured:
         )
 
     def asr_time(
-        self, datasets: Names, method: Names, metric: str = "mean_ms", clock: str = PAPER
+        self,
+        datasets: Names,
+        method: Names,
+        metric: str = "mean_ms",
+        clock: str = PAPER,
+        scale: str = TIMED_SCALE,
     ) -> Estimate:
-        """Read time or memory of super-resolution at the scale that the paper times."""
-        keys = {"dataset": datasets, "method": method, "scale": TIMED_SCALE, "clock": clock}
+        """Read time or memory of super-resolution, by default at the scale that the paper times."""
+        keys = {"dataset": datasets, "method": method, "scale": scale, "clock": clock}
         return self._read_cells("asr_latency", **keys, metric=metric)
 
     def seconds(self, subjects: Names) -> Estimate:

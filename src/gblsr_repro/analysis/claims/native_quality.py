@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from ...config import load_protocol, read_datasets
-from ..criteria import COST, QUALITY, QUALITY_PARTS
+from ..criteria import COST, QUALITY, QUALITY_PARTS, judge_criteria
+from ..derived import gap_to_best
+from ..metrics import LPIPS, PSNR, Metric
 from ..provenance import Scope
-from ..statistics import LPIPS, PSNR, Metric
 from .estimates import (
     Estimate,
     NotMeasuredError,
@@ -30,10 +29,9 @@ topic = Topic("Native benchmark: quality", Scope.QUALITY)
 criteria = Topic("Native benchmark: criteria", Scope.QUALITY)
 
 
-def gap(run: Measured, metric: Metric, sets: Names = SETS) -> Estimate:
+def gap_to_baselines(run: Measured, metric: Metric, sets: Names = SETS) -> Estimate:
     """Return by how much the main arm's metric is above the best baseline's."""
-    own, others = (run.native(sets, arms, metric.name) for arms in (SCALAR, BASELINES))
-    return own - (lowest_mean(others) if metric.lower else highest_mean(others))
+    return gap_to_best(run, SCALAR, BASELINES, metric, sets)
 
 
 # --- the main arm against the baselines -----------------------------------------------------------
@@ -48,7 +46,7 @@ def gap(run: Measured, metric: Metric, sets: Names = SETS) -> Estimate:
     unit="dB",
 )
 def psnr_gain(run: Measured) -> Estimate:
-    return span(gap(run, PSNR))
+    return span(gap_to_baselines(run, PSNR))
 
 
 @topic.claim(
@@ -59,7 +57,7 @@ def psnr_gain(run: Measured) -> Estimate:
     published="0.11 / 0.15",
 )
 def lpips_gain(run: Measured) -> Estimate:
-    return span(-gap(run, LPIPS))
+    return span(-gap_to_baselines(run, LPIPS))
 
 
 @topic.claim(
@@ -70,7 +68,7 @@ def lpips_gain(run: Measured) -> Estimate:
     unit="dB",
 )
 def psnr_beats_all(run: Measured) -> Estimate:
-    return gap(run, PSNR)
+    return gap_to_baselines(run, PSNR)
 
 
 @topic.claim(
@@ -81,7 +79,7 @@ def psnr_beats_all(run: Measured) -> Estimate:
     published="< 0",
 )
 def lpips_beats_all(run: Measured) -> Estimate:
-    return gap(run, LPIPS)
+    return gap_to_baselines(run, LPIPS)
 
 
 ROUNDED = {  # the rows of Table 4 that its tables give with another last digit
@@ -94,7 +92,7 @@ for column in SETS:
     for heading, unit, metric in (("PSNR", "dB", PSNR), ("LPIPS", "", LPIPS)):
         topic.add(
             f"{metric.name}_gap_{column}",
-            partial(gap, metric=metric, sets=column),
+            partial(gap_to_baselines, metric=metric, sets=column),
             where="§5.1, Table 4",
             sentence=f"{heading} of GB-LSR-Scalar minus the best baseline on "
             f"{read_datasets()[column].title}",
@@ -171,7 +169,7 @@ DECIDED_BY = {  # the arms and metrics that each criterion compares
 
 
 def read_criterion(run: Measured, name: str, column: str = "met") -> Estimate:
-    """Read a column of a criterion on every data set (default: whether it is met).
+    """Read a criterion on every data set: whether it is `met` (1, 0), or its measured `value`.
 
     Raises `NotMeasuredError` where the run compares other arms or applies another bound than the
     paper.
@@ -185,23 +183,17 @@ def read_criterion(run: Measured, name: str, column: str = "met") -> Estimate:
             for arm, metric in DECIDED_BY[part]
         )
     )
-    run.require("criteria")
     aggregates = run.aggregates
     if {aggregates.main_arm.arm, *aggregates.baselines} != {SCALAR, *BASELINES}:
-        raise NotMeasuredError("criteria.csv is about other arms than the paper's")
-    rows = {(row["criterion"], row["dataset"]): row for row in aggregates.table("criteria")}
-    own = [rows.get((part, dataset)) for part in parts for dataset in SETS]
-    if any(map(_has_other_bound, own)):
-        raise NotMeasuredError(f"criteria.csv applies another bound to {name}")
-    values = [rows.get((name, dataset), {}).get(column, math.nan) for dataset in SETS]
-    return Estimate.exact(values, compared.sources)
-
-
-def _has_other_bound(row: Mapping[str, Any] | None) -> bool:
-    """Return whether a row of the criteria was decided by another bound than the paper's."""
-    if row is None:
-        return False
-    return bool(abs(row["bound"]) != load_protocol()["native"]["criteria"][row["criterion"]])
+        raise NotMeasuredError("the criteria are about other arms than the paper's")
+    here, paper = (config["native"]["criteria"] for config in (aggregates.config, load_protocol()))
+    if any(here[part] != paper[part] for part in parts):
+        raise NotMeasuredError(f"native.criteria applies another bound to {name}")
+    outcome = judge_criteria(aggregates)[name]
+    found = outcome.values if column == "value" else outcome.met_on
+    values = [found[dataset] for dataset in SETS]
+    known = [math.nan if value is None else float(value) for value in values]
+    return Estimate.exact(known, compared.sources)
 
 
 CONDITIONS = {  # by id: the condition, and how it reads

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol, read_arms, read_datasets
+from ..metrics import LSE, METRICS, Metric
 from ..provenance import Scope
-from ..statistics import LSE, QUALITY, Metric
 from .estimates import Estimate, bold, deviations
 from .measured import Measured
 from .published import Tabled
@@ -53,25 +53,24 @@ def marked(run: Measured, table: Table) -> Estimate:
 
 def claim_cells(topic: Topic, name: str, where: str, of: str, table: Table, metric: Metric) -> None:
     """Claim that means and standard deviations of a table's cells are the paper's."""
-    heading, unit = metric.heading.partition(" ")[0], "dB" if metric.name == "psnr" else ""
     published = Tabled(metric.digits)
     topic.add(
         name,
         partial(cells, table=table),
         where=where,
-        sentence=f"{heading} of {of}",
+        sentence=f"{metric.title} of {of}",
         rule=Equals(),
         published=published,
-        unit=unit,
+        unit=metric.unit,
     )
     topic.add(
         f"{name}_std",
         partial(spreads, table=table),
         where=where,
-        sentence=f"Standard deviations of {heading} of {of}",
+        sentence=f"Standard deviations of {metric.title} of {of}",
         rule=Spread(),
         published=published,
-        unit=unit,
+        unit=metric.unit,
     )
 
 
@@ -87,25 +86,28 @@ def claim_bold(
         f"{name}_bold",
         partial(marked, table=table),
         where=where,
-        sentence=f"Best {metric.heading.partition(' ')[0]} on {on} but for seed noise (bold, 1 of "
+        sentence=f"Best {metric.title} on {on} but for seed noise (bold, 1 of "
         f"the {rows} arms in the order of the table): {winners}",
         rule=TEST,
         published=" / ".join("1" if arm in best else "0" for arm in names),
     )
 
 
+TABLES = {column: f"Table {number}" for number, column in enumerate(SETS, start=1)}
 quality = Topic("Native benchmark: quality", Scope.QUALITY)
 spectrum = Topic("Local spectrum error", Scope.QUALITY)
 
-for number, column in enumerate(SETS, start=1):
-    title, where = read_datasets()[column].title, f"Table {number}"
-    for metric in QUALITY:
-        table: Table = ((column,), ARMS, metric.name)
-        name = f"table{number}_{metric.name}"
-        claim_cells(quality, name, where, f"the seven arms on {title}", table, metric)
-        claim_bold(quality, name, where, title, table, metric, "seven")
-    family: Table = ((column,), FAMILY, LSE.name)
-    claim_bold(spectrum, f"table10_lse_{column}", "Table 10", title, family, LSE, "three GB-LSR")
+for column, name in BOLD:
+    title, where, metric = read_datasets()[column].title, TABLES[column], METRICS[name]
+    if metric is LSE:
+        family: Table = ((column,), FAMILY, name)
+        claim = f"table10_lse_{column}"
+        claim_bold(spectrum, claim, "Table 10", title, family, LSE, "three GB-LSR")
+        continue
+    table: Table = ((column,), ARMS, name)
+    claim = f"table{where[-1]}_{name}"
+    claim_cells(quality, claim, where, f"the seven arms on {title}", table, metric)
+    claim_bold(quality, claim, where, title, table, metric, "seven")
 
 claim_cells(
     spectrum, "table10_lse", "Table 10", "the three GB-LSR arms on the three data sets",

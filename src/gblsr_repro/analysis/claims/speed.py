@@ -6,8 +6,9 @@ from functools import partial
 
 from ...config import read_methods
 from ...evaluation import OURS
+from ..derived import geometric_mean_speed, speeds
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, geometric_mean, maximum, relative_deviations
+from .estimates import Estimate, concatenate, maximum, relative_deviations
 from .measured import Measured
 from .published import Tabled, look_up_printed
 from .registry import Topic
@@ -16,16 +17,6 @@ from .subjects import BASE, LIIF_RDN, LTE_SWINIR, NF96_NOLE, NOLE, RIVALS, TIMED
 
 topic = Topic("Super-resolution: size and speed", Scope.ASR_LATENCY)
 SHOWN = tuple(name for name in TIMED if name != "b100")  # Table 6 has no column of B100
-
-
-def speeds(run: Measured, method: str, reference: str) -> Estimate:
-    """Return a method's speed in units of another's on each of the three timed sets."""
-    return run.asr_time(TIMED, reference) / run.asr_time(TIMED, method)
-
-
-def mean_speed(run: Measured, method: str, reference: str) -> Estimate:
-    """Return the geometric mean of the three speeds."""
-    return geometric_mean(speeds(run, method, reference))
 
 
 def repeats(run: Measured, method: str) -> Estimate:
@@ -50,7 +41,7 @@ for short, (middle, three, note) in FASTER.items():
     title = read_methods()[reference].name
     topic.add(
         f"speed_{short}",
-        partial(mean_speed, method=BASE, reference=reference),
+        partial(geometric_mean_speed, method=BASE, reference=reference),
         where="Abstract, Contribution 2, §5.5, §7, A.7, Table 6",
         sentence=f"GB-LSR-ASR is faster than {title} at x4 (geometric mean over Set14, B100, "
         "Urban100)",
@@ -90,7 +81,8 @@ def printed_speed(method: str, short: str) -> str:
     note="Here every method is timed in one run.",
 )
 def speed_one_run(run: Measured) -> Estimate:
-    return concatenate(*(mean_speed(run, BASE, reference) for reference in REFERENCES.values()))
+    both = (geometric_mean_speed(run, BASE, reference) for reference in REFERENCES.values())
+    return concatenate(*both)
 
 
 for method in (*RIVALS, BASE, NOLE, NF96_NOLE):
@@ -108,7 +100,7 @@ for method in (*RIVALS, BASE, NOLE, NF96_NOLE):
         if method not in (BASE, reference):  # the base's speeds are above, with a digit more
             topic.add(
                 f"speed_{short}_{method}",
-                partial(mean_speed, method=method, reference=reference),
+                partial(geometric_mean_speed, method=method, reference=reference),
                 where="Table 6",
                 sentence=f"Speed of {name} in units of {read_methods()[reference].name}'s "
                 "(geometric mean of three sets)",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from ...config import load_protocol, read_methods
+from ..budget import compare_with_anchor
 from ..provenance import Scope
 from .estimates import Estimate, maximum, span
-from .measured import Measured, Names
+from .measured import Measured
 from .published import Tabled
 from .registry import Topic
 from .rules import Structure
@@ -39,9 +41,12 @@ def millions(run: Measured, name: str) -> Estimate:
     return run.structure(name) / MEGA
 
 
-def ratios(run: Measured, arms: Names = ARMS) -> Estimate:
+def ratios(run: Measured, arms: Sequence[str] = ARMS) -> Estimate:
     """Return the parameters of arms over the anchor's."""
-    return run.structure(arms) / run.structure(SCALAR)
+    names = (*arms, SCALAR)
+    counts = run.structure(names)
+    compared = compare_with_anchor(dict(zip(names, counts.values, strict=True)), load_protocol())
+    return Estimate.exact((compared[arm].ratio for arm in arms), counts.sources)
 
 
 # --- the budget -----------------------------------------------------------------------------------
@@ -130,7 +135,7 @@ def ratio_baselines(run: Measured) -> Estimate:
     unit="×",
 )
 def ratio_control(run: Measured) -> Estimate:
-    return ratios(run, CONTROL)
+    return ratios(run, [CONTROL])
 
 
 @topic.claim(

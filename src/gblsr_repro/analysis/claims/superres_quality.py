@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...config import load_protocol, read_datasets, read_methods
+from ..metrics import METRICS
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
 from .measured import Measured
@@ -168,41 +169,41 @@ def lead(run: Measured, column: str, metric: str) -> Estimate:
     return concatenate(*margins)
 
 
-TABLES = {"psnr_y": ("Tables 11, 13, 14", 3, "dB"), "ssim_y": ("Table 15", 4, "")}
+TABLES = {"psnr_y": "Tables 11, 13, 14", "ssim_y": "Table 15"}
 GRID = "of the four methods at x2 x3 x4 x6 x8"
 
 for column in ASR_SETS:
     title = read_datasets()[load_protocol()["asr"]["evaluate"][column]].title
-    for metric, (where, digits, unit) in TABLES.items():
-        heading, chosen = metric.upper().replace("_", "-"), {"column": column, "metric": metric}
+    for name, where in TABLES.items():
+        metric, chosen = METRICS[name], {"column": column, "metric": name}
         topic.add(
-            f"{metric}_{column}",
+            f"{name}_{column}",
             partial(cells, **chosen),
             where=where,
-            sentence=f"{heading} {GRID} on {title}",
+            sentence=f"{metric.title} {GRID} on {title}",
             rule=Equals(),
-            published=Tabled(digits),
-            unit=unit,
+            published=Tabled(metric.digits),
+            unit=metric.unit,
         )
         topic.add(
-            f"{metric}_{column}_std",
+            f"{name}_{column}_std",
             partial(spreads, **chosen),
             where=where,
-            sentence=f"Standard deviations of {heading} {GRID} on {title}",
+            sentence=f"Standard deviations of {metric.title} {GRID} on {title}",
             rule=Spread(),
-            published=Tabled(digits),
-            unit=unit,
+            published=Tabled(metric.digits),
+            unit=metric.unit,
         )
-        first = " or ".join(read_methods()[method].name for method in WINNERS[metric][column])
+        first = " or ".join(read_methods()[method].name for method in WINNERS[name][column])
         topic.add(
-            f"{metric}_{column}_best",
+            f"{name}_{column}_best",
             partial(lead, **chosen),
             where=where,
-            sentence=f"{first} has the highest {heading} at x2 and LTE-SwinIR at x3 to x8 on "
+            sentence=f"{first} has the highest {metric.title} at x2 and LTE-SwinIR at x3 to x8 on "
             f"{title} (bold; least margin over the other methods)",
             rule=Ordering(),
             published="> 0",
-            unit=unit,
+            unit=metric.unit,
         )
 
 

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 
 from ...config import read_methods
+from ..derived import (
+    PEAK,
+    lowest_psnr_gap,
+    mean_psnr_gap,
+    mean_speed,
+    memory_saved,
+    psnr_gaps,
+    speeds,
+)
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, mean, minimum, pooled_p_above
-from .measured import Measured, Names
+from .estimates import Estimate, concatenate, pooled_p_above
+from .measured import Measured
 from .published import Tabled, look_up_printed
 from .registry import Topic
 from .rules import MEMORY, RATIO, TEST, Equals, Ordering, Rule
-from .speed import speeds
 from .subjects import (
     ASR_SETS,
     BASE,
@@ -28,39 +37,15 @@ from .subjects import (
 
 quality = Topic("Super-resolution: variants", Scope.ASR_QUALITY)
 cost = Topic("Super-resolution: variants", Scope.ASR_LATENCY)
-OTHER_SCALES = tuple(scale for scale in SCALES if scale not in TRAINED_SCALES)
+CELLS = [*product(ASR_SETS, SCALES)]
+TRAINED = [*product(ASR_SETS, TRAINED_SCALES)]
+UNTRAINED = [cell for cell in CELLS if cell not in TRAINED]
 FOUR = (BASE, NOLE, NF96_NOLE, NF48_NOLE)
-MIB = "peak_memory_mib"
-
-
-def shift(run: Measured, variant: str, scales: Names, sets: Names = ASR_SETS) -> Estimate:
-    """Return by how much a variant's PSNR-Y is above the base's, cell by cell."""
-    return run.asr(sets, variant, scales, "psnr_y") - run.asr(sets, BASE, scales, "psnr_y")
-
-
-def mean_shift(run: Measured, variant: str, scales: Names) -> Estimate:
-    """Return the mean of these differences over all data sets."""
-    return mean(shift(run, variant, scales))
-
-
-def worst_shift(run: Measured, variant: str) -> Estimate:
-    """Return the lowest of these differences over all data sets and scales."""
-    return minimum(shift(run, variant, SCALES))
-
-
-def mean_speed(run: Measured, variant: str) -> Estimate:
-    """Return the arithmetic mean of a variant's speeds in units of the base's."""
-    return mean(speeds(run, variant, BASE))
-
-
-def memory_saved(run: Measured, variant: str) -> Estimate:
-    """Return the peak memory that a variant saves over the base in percent, mean of three sets."""
-    return 100 * mean(1 - run.asr_time(TIMED, variant, MIB) / run.asr_time(TIMED, BASE, MIB))
 
 
 def peak(run: Measured, variant: str) -> Estimate:
     """Return the peak memory on the most demanding cell."""
-    return run.asr_time("urban100", variant, MIB)
+    return run.asr_time("urban100", variant, PEAK)
 
 
 # --- Tables 7 and 12 ------------------------------------------------------------------------------
@@ -91,24 +76,24 @@ Column = tuple[Topic, str, str, Rule, str, Callable[..., Estimate]]
 COLUMNS: dict[str, Column] = {  # by the beginning of ids: column of the table, sentence, rule, unit
     "delta_id": (
         quality, "ID ↑", "PSNR-Y of {} minus base, mean over the 15 in-distribution cells",
-        Equals(), "dB", partial(mean_shift, scales=TRAINED_SCALES),
+        Equals(), "dB", partial(mean_psnr_gap, reference=BASE, cells=TRAINED),
     ),
     "delta_ood": (
         quality, "OOD ↑", "PSNR-Y of {} minus base, mean over the 10 cells at x6 and x8",
-        Equals(), "dB", partial(mean_shift, scales=OTHER_SCALES),
+        Equals(), "dB", partial(mean_psnr_gap, reference=BASE, cells=UNTRAINED),
     ),
     "delta_worst": (
         quality, "Δ (dB)", "PSNR-Y of {} minus base, lowest of the 25 cells",
-        Equals(), "dB", worst_shift,
+        Equals(), "dB", partial(lowest_psnr_gap, reference=BASE, cells=CELLS),
     ),
     "speedup": (
         cost, "vs base ↑", "Speed of {} in units of base at x4 (arithmetic mean of three sets)",
-        RATIO, "×", mean_speed,
+        RATIO, "×", partial(mean_speed, reference=BASE),
     ),
     "memory": (
         cost, "reduction ↑",
         "Peak memory that {} saves over base at x4 (arithmetic mean of three sets)",
-        MEMORY, "%", memory_saved,
+        MEMORY, "%", partial(memory_saved, reference=BASE),
     ),
 }  # fmt: skip
 
@@ -118,7 +103,7 @@ for variant, (table, key) in TABLES.items():
         text = look_up_printed(key, variant, column)
         topic.add(
             f"{start}_{variant}",
-            partial(measure, variant=variant),
+            partial(measure, method=variant),
             where=ELSEWHERE.get((start, variant), "") + table,
             sentence=sentence.format(short),
             rule=rule,
@@ -160,7 +145,7 @@ def peak_gblsr_asr(run: Measured) -> Estimate:
     unit="dB",
 )
 def shift_up_gblsr_asr_nf96_nole(run: Measured) -> Estimate:
-    parts = (mean_shift(run, NF96_NOLE, scales) for scales in (TRAINED_SCALES, OTHER_SCALES))
+    parts = (mean_psnr_gap(run, NF96_NOLE, BASE, cells) for cells in (TRAINED, UNTRAINED))
     return concatenate(*parts)
 
 
@@ -173,7 +158,8 @@ def shift_up_gblsr_asr_nf96_nole(run: Measured) -> Estimate:
     unit="dB",
 )
 def delta_worst_is_set5_x2(run: Measured) -> Estimate:
-    return shift(run, NOLE, "2", "set5") - shift(run, NOLE, SCALES)
+    set5 = psnr_gaps(run, NOLE, BASE, [("set5", "2")])
+    return set5 - psnr_gaps(run, NOLE, BASE, CELLS)
 
 
 @quality.claim(
@@ -184,7 +170,7 @@ def delta_worst_is_set5_x2(run: Measured) -> Estimate:
     unit="dB",
 )
 def nf48_cost_urban100_x4(run: Measured) -> Estimate:
-    return shift(run, NF48_NOLE, "4", "urban100")
+    return psnr_gaps(run, NF48_NOLE, BASE, [("urban100", "4")])
 
 
 @quality.claim(
@@ -206,14 +192,14 @@ def nf48_cost_measurable(run: Measured) -> Estimate:
     published="> 0",
 )
 def urban100_most_demanding(run: Measured) -> Estimate:
-    urban100 = run.asr_time("urban100", FOUR, MIB)
-    margins = [urban100 - run.asr_time(name, FOUR, MIB) for name in TIMED if name != "urban100"]
-    return concatenate(*margins) / run.asr_time("urban100", BASE, MIB)
+    urban100 = run.asr_time("urban100", FOUR, PEAK)
+    margins = [urban100 - run.asr_time(name, FOUR, PEAK) for name in TIMED if name != "urban100"]
+    return concatenate(*margins) / run.asr_time("urban100", BASE, PEAK)
 
 
 # --- speeds on each set ---------------------------------------------------------------------------
 
-CELLS = {  # by variant and reference: its speed on Set14, B100 and Urban100
+SPEEDS = {  # by variant and reference: its speed on Set14, B100 and Urban100
     (NOLE, BASE, "base"): "1.773 / 1.465 / 2.064",
     (NOLE, LIIF_RDN, "liif"): "2.455 / 2.140 / 3.060",
     (NOLE, LTE_SWINIR, "swinir"): "5.792 / 4.537 / 7.019",
@@ -222,7 +208,7 @@ CELLS = {  # by variant and reference: its speed on Set14, B100 and Urban100
     (NF96_NOLE, LTE_SWINIR, "swinir"): "4.934 / 4.053 / 6.519",
 }
 
-for (variant, reference, name), published in CELLS.items():
+for (variant, reference, name), published in SPEEDS.items():
     short = read_methods()[variant].name.rpartition("ASR-")[2]
     title = "base" if reference == BASE else read_methods()[reference].name
     cost.add(

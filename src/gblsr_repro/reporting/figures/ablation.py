@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from ...analysis.metrics import LPIPS, PSNR, Metric
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
-from ...analysis.statistics import LPIPS, PSNR, Metric, Summary
+from ...analysis.statistics import Summary
 from ..layout import DASH, format_difference
 from ..names import sort_by_order
 from . import style
@@ -63,7 +64,7 @@ def _read_panel(source: Aggregates, metric: Metric, arms: Sequence[str]) -> Pane
         }
         if rows:
             rows[control] = (Summary(0.0), "0")
-        return Panel(f"{metric.title}\nminus {source.arms[control].short}'s", rows)
+        return Panel(f"{metric.arrowed_heading}\nminus {source.arms[control].short}'s", rows)
     steps = {arm: gap.mean for arm, gap in gaps.items()}
     steps |= {control: -steps[reference], reference: math.nan}  # gaps are to the control
     rows = {
@@ -71,7 +72,7 @@ def _read_panel(source: Aggregates, metric: Metric, arms: Sequence[str]) -> Pane
         for arm, cell in means.items()
         if cell.measured
     }
-    return Panel(metric.title, rows)
+    return Panel(metric.arrowed_heading, rows)
 
 
 def _format_step(value: float, step: float) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from ...analysis.derived import median_distance, pair_with_published
+from ...analysis.metrics import LSE, SUPERRES, list_shown
 from ...analysis.paper_aggregates import read_paper_aggregates
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import SCHEMAS
 from ...config import load_protocol
 from ...errors import UserError
 from ..names import name_subject, sort_by_order
@@ -21,16 +21,14 @@ from . import style
 
 COLUMNS = 4
 PANELS = (  # aggregate, metric, title, unit
-    ("native", "psnr", "PSNR (dB)", 1),
-    ("native", "ssim", "SSIM", 1),
-    ("native", "lpips", "LPIPS", 1),
-    ("native", "edge_lpips", "Edge-LPIPS", 1),
-    ("native", "lse", "LSE", 1),
+    *(
+        ("native", metric.name, metric.heading[0].upper() + metric.heading[1:], 1)
+        for metric in (*list_shown("main"), LSE)
+    ),
     ("native", "inference_ms", "Inference (ms)", 1),
     ("native", "params", "Parameters (M)", 1e6),
     ("ablation", "psnr", "Validation PSNR", 1),
-    ("asr_quality", "psnr_y", "SR: PSNR-Y (dB)", 1),
-    ("asr_quality", "ssim_y", "SR: SSIM-Y", 1),
+    *(("asr_quality", metric.name, f"SR: {metric.heading}", 1) for metric in SUPERRES),
     ("asr_latency", "mean_ms", "SR: time (ms)", 1),
 )
 
@@ -42,13 +40,13 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
     nothing published was measured.
     """
     paper = read_paper_aggregates(load_protocol())
-    distances = {(row["aggregate"], row["metric"]): row for row in source.table("distances")}
     panels: dict[str, pd.DataFrame] = {}
     captions: dict[str, str] = {}
     for aggregate, metric, title, unit in PANELS:
-        if (aggregate, metric) in distances:
-            panels[title] = _read_cells(paper, source, aggregate, metric) / unit
-            captions[title] = _describe_distance(distances[aggregate, metric], unit)
+        if source.has(aggregate):
+            pairs = pair_with_published(source, paper, aggregate, metric) / unit
+            if len(pairs):
+                panels[title], captions[title] = pairs, _describe_distance(pairs)
     measured = [name for cells in panels.values() for name in cells.dropna().index]
     if not measured:
         raise UserError(
@@ -78,21 +76,14 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
     return figure
 
 
-def _read_cells(paper: Aggregates, source: Aggregates, aggregate: str, metric: str) -> pd.DataFrame:
-    """Read the published values (x) and the measured ones (y, NaN: absent) by arm or method."""
-    keys = list(SCHEMAS[aggregate].keys)
-    both = paper.frame(aggregate).merge(source.frame(aggregate), "left", on=keys)
-    subject = keys[0 if aggregate == "ablation" else 1]
-    return both[both["metric"] == metric].set_index(subject)[["mean_x", "mean_y"]]
-
-
-def _describe_distance(row: Mapping[str, Any], unit: float) -> str:
-    """Describe how many published cells were measured, and their median distance in a unit."""
-    if not row["measured"]:
+def _describe_distance(pairs: pd.DataFrame) -> str:
+    """Describe how many published cells were measured, and their median distance."""
+    measured = pairs["measured"].count()
+    if not measured:
         return ""
-    median = row["median"] / unit
+    median = median_distance(pairs)
     distance = f"{median:,.0f}" if median >= 100 else f"{median:.2g}"
-    return f"{row['measured']:.0f}/{row['published']:.0f}, |Δ| {distance}"
+    return f"{measured}/{len(pairs)}, |Δ| {distance}"
 
 
 def _draw_panel(looks: dict[str, style.Look], axes: Axes, title: str, cells: pd.DataFrame) -> None:

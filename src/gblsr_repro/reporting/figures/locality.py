@@ -15,6 +15,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...analysis.reader import Aggregates
+from ...analysis.schemas import FIELDS, find_files
+from ...errors import UserError
+from ...evaluation.fields import Fields
+from ...evaluation.locality import compute_variation
 from ..layout import DASH
 from ..names import sort_by_order
 from . import style
@@ -36,11 +40,10 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
 
     The T1 threshold and the median, averaged over seeds as in the aggregates, are marked.
     """
-    table = source.frame("variation")
-    source.require(table, "variation", "bandwidth fields of a linear arm")
-    arms = sort_by_order(table["arm"], list_arms(source, "linear"))
+    variations = _read_variations(source)
+    arms = [*variations]
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
-    bins = _choose_bins(table["variation"].to_numpy(), threshold)
+    bins = _choose_bins(np.concatenate([*variations.values()]), threshold)
     figure = style.create_figure(style.COLUMN_WIDTH, 2.1, differences)
     entries = [
         style.build_legend_entry(f"T1: {threshold:g}", **LIMIT),
@@ -50,13 +53,11 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
     panels = figure.subplots(1, len(arms), sharex=True, sharey=True, squeeze=False)[0]
     looks = style.read_looks(source)
     for axes, arm in zip(panels, arms, strict=True):
-        images, median = table[table["arm"] == arm], source.mean("locality", arm, "t1")
-        axes.hist(
-            images["variation"], bins, color=looks[arm].color, edgecolor=style.INK, linewidth=0.4
-        )
+        images, median = variations[arm], source.mean("locality", arm, "t1")
+        axes.hist(images, bins, color=looks[arm].color, edgecolor=style.INK, linewidth=0.4)
         axes.axvline(threshold, **LIMIT, linewidth=1.1)
         axes.axvline(median, **SOLID, linewidth=1.1)
-        reached = f"{images['reaches_t1'].sum():.0f} of {len(images)} reach T1"
+        reached = f"{(images >= threshold).sum()} of {len(images)} reach T1"
         lines = source.arms[arm].short, f"median {format_value(median)}", reached
         axes.set_title("\n".join(lines), fontsize=7)
         axes.set_xlabel("CoV of bandwidth")
@@ -70,6 +71,24 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
         first.xaxis.set_major_locator(MaxNLocator(3))
     first.set_xlim(bins[0], bins[-1])
     return figure
+
+
+def _read_variations(source: Aggregates) -> dict[str, np.ndarray]:
+    """Read the fields of the linear arms; return the CoV within every image of all seeds, by arm.
+
+    Raises `UserError` where there are none.
+    """
+    by_arm: dict[str, list[np.ndarray]] = {}
+    for fields, path in find_files("locality", source.results, source.config, FIELDS):
+        if source.arms[fields["subject"]].diagnostic == "linear":
+            variation = compute_variation(Fields.read(path).bandwidth)
+            by_arm.setdefault(fields["subject"], []).append(variation)
+    if not by_arm:
+        raise UserError(
+            f"{source.results / 'native' / 'fields'} has no bandwidth fields of a linear arm; run "
+            "the fields step of one."
+        )
+    return {arm: np.concatenate(parts) for arm, parts in by_arm.items()}
 
 
 def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figure:

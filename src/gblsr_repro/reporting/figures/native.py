@@ -13,8 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from ...analysis.claims.measured import Measured
+from ...analysis.derived import mean_over_sets, read_value
+from ...analysis.metrics import list_shown
 from ...analysis.reader import Aggregates
-from ...analysis.statistics import QUALITY
 from ..names import format_device, name_dataset, name_subject, sort_by_order
 from . import style
 from .labels import Label, Line, Marker, place_labels
@@ -42,11 +44,13 @@ def read_centers(source: Aggregates, points: pd.DataFrame) -> pd.DataFrame:
     `points` has the index (arm, dataset) and a column for each metric. A mean over fewer sets is
     left out (NaN): it would be that of other images.
     """
-    table = source.frame("native_means")
-    sets = points.index.get_level_values("dataset").nunique()
-    means = table[table["datasets"] == sets].pivot(index="arm", columns="metric", values="mean")
+    run, sets = Measured(source), [*points.index.get_level_values("dataset").unique()]
     arms = points.index.get_level_values("arm").unique()
-    return means.reindex(index=arms, columns=points.columns)
+    means = {
+        metric: [read_value(mean_over_sets, run, arm, metric, sets) for arm in arms]
+        for metric in points.columns
+    }
+    return pd.DataFrame(means, index=arms)
 
 
 def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
@@ -81,8 +85,9 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
 
 def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw every quality metric as bars grouped by data set, one bar per arm."""
-    means = read_means(source, "quality metric", [metric.name for metric in QUALITY])
-    metrics = [metric for metric in QUALITY if means[metric.name].notna().any()]
+    metrics = list_shown("main")
+    means = read_means(source, "quality metric", [metric.name for metric in metrics])
+    metrics = [metric for metric in metrics if means[metric.name].notna().any()]
     arms = sort_by_order(means.index.get_level_values("arm"), source.arms)
     sets = sort_by_order(means.index.get_level_values("dataset"), source.evaluate)
     titles = [name_dataset(source, "native", name).replace(" ", "\n") for name in sets]
@@ -99,7 +104,7 @@ def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
         if metric is None:
             axes.axis("off")
             continue
-        axes.set_title(metric.title)
+        axes.set_title(metric.arrowed_heading)
         for k, arm in enumerate(arms):
             cells = [source.cell("native", name, arm, metric.name) for name in sets]
             left = places + (k - (len(arms) - 1) / 2) * width

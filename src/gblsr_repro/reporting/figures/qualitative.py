@@ -8,9 +8,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...analysis.best_arms import ANY
+from ...analysis.derived import find_best_arms
+from ...analysis.metrics import LPIPS, PSNR
 from ...analysis.reader import Aggregates
-from ...analysis.statistics import LPIPS, PSNR
 from ...data.images import read_rgb_image
 from ...errors import UserError
 from ..layout import format_number
@@ -68,12 +68,8 @@ def _select_arms(source: Aggregates, dataset: str) -> Arms:
     is_measured = source.cell("native", dataset, main, PSNR.name).measured
     arms: dict[str, str | None] = {"Main arm": main if is_measured else None}
     for metric in (PSNR, LPIPS):
-        best = (
-            row["arm"]
-            for row in source.table("best_arms")
-            if (row["dataset"], row["metric"], row["among"]) == (dataset, metric.name, ANY)
-        )
-        arms[f"Best {metric.name.upper()}"] = next(best, None)
+        best = find_best_arms(source, dataset, metric, source.compared)
+        arms[f"Best {metric.title}"] = best[0] if best else None
     return arms
 
 

@@ -12,6 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from ...analysis.claims.measured import Measured
+from ...analysis.derived import psnr_gaps, read_value
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
@@ -94,9 +96,12 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
     methods = sort_by_order(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
     compared = base in methods and len(methods) > 1
-    gaps = source.frame("psnr_gaps")
-    gaps = gaps[gaps["reference"] == base].drop(columns="reference")
-    table = table.merge(gaps, "left", on=["dataset", "method", "scale"])
+    run = Measured(source)
+    gaps = [
+        read_value(psnr_gaps, run, row.method, base, [(row.dataset, row.scale)])
+        for row in table.itertuples()
+    ]
+    table = table.assign(gap=gaps)
     figure = style.create_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, differences)
     factors = sorted(table["factor"].unique())
     trained = max(source.config["asr"]["trained_scales"])

@@ -86,7 +86,7 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     lead = [LEAD]
     if any(OWN_PATH in row.cells for row in rows):
         lead.append(LEAD_OWN_PATH)
-    if "speed" in item.needs.split() and not times_the_papers_sets(source.config):
+    if "asr_latency" in item.needs.split() and not times_the_papers_sets(source.config):
         lead.append(LEAD_OTHER_SETS)
     title = f"{item.title}, beside the paper's values"
     return [_add_caption(table, source, item, title, lead) for table in tables]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...analysis.criteria import COST, QUALITY, QUALITY_PARTS, Outcome, read_outcomes
+import math
+
+from ...analysis.criteria import COST, QUALITY, QUALITY_PARTS, Outcome, judge_criteria
 from ...analysis.provenance import SHARED_GPU, Scope
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
@@ -16,7 +18,7 @@ def build_gates(source: Aggregates, view: View) -> list[Table]:
 
     "not measured" stands where the absent numbers could still change the outcome.
     """
-    outcomes = read_outcomes(source.table("criteria"))
+    outcomes = judge_criteria(source)
     control = source.arms[source.config["native"]["control_arm"]]
     criteria = source.config["native"]["criteria"]
     definitions = (
@@ -29,9 +31,7 @@ def build_gates(source: Aggregates, view: View) -> list[Table]:
         result = _format_outcome(outcomes[part].met) + _format_count(outcomes[part])
         rows.append(Row(part, [definition, "quality sub-condition", result]))
     quality, cost = outcomes[QUALITY], outcomes[COST]
-    composite = (
-        f"all three sub-conditions on ≥ {quality.required}/{len(quality.by_dataset)} datasets"
-    )
+    composite = f"all three sub-conditions on ≥ {quality.required}/{len(quality.met_on)} datasets"
     bound = f"≤ {criteria['latency_ratio']:g}× slowest baseline's inference time on every dataset"
     rows += [
         Row(QUALITY, ["Quality criterion composite", composite, _format_outcome(quality.met)]),
@@ -47,8 +47,8 @@ def _format_outcome(met: bool | None) -> str:
 
 def _format_count(outcome: Outcome) -> str:
     """Format on how many of the measured data sets a condition holds; empty without any."""
-    measured = [met for met in outcome.by_dataset.values() if met is not None]
-    partial = " measured" if len(measured) < len(outcome.by_dataset) else ""
+    measured = [met for met in outcome.met_on.values() if met is not None]
+    partial = " measured" if len(measured) < len(outcome.met_on) else ""
     return f" ({sum(measured)}/{len(measured)}{partial})" if measured else ""
 
 
@@ -57,10 +57,10 @@ def _format_cost(source: Aggregates, cost: Outcome) -> str:
     if any(d.name == SHARED_GPU for d in source.provenance.find_differences([Scope.LATENCY])):
         return "not judged (shared GPU)"
     outcome = _format_outcome(cost.met)
-    texts = [f"{ratio:.3f}×" for ratio in cost.values.values()]
+    texts = [f"{ratio:.3f}×" for ratio in cost.values.values() if not math.isnan(ratio)]
     if len(set(texts)) > 1:
         return f"{outcome} ({', '.join(texts)})"
-    where = f" on all {len(texts)}" if len(texts) == len(cost.by_dataset) > 1 else ""
+    where = f" on all {len(texts)}" if len(texts) == len(cost.met_on) > 1 else ""
     return f"{outcome} ({texts[0]}{where})" if texts else outcome
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any
 
-from ...analysis.best_arms import ANY, BASELINE
+from ...analysis.budget import compare_with_anchor
+from ...analysis.claims.measured import Measured
+from ...analysis.derived import find_best_arms, gap_to_best, is_better, read_value
+from ...analysis.metrics import LPIPS, LSE, PSNR, Metric, list_shown
 from ...analysis.reader import NATIVE_TIMES, Aggregates
-from ...analysis.statistics import LPIPS, LSE, PSNR, QUALITY, Column, Metric, Summary
+from ...analysis.statistics import Column
 from ...config import Arm, Config, load_protocol
 from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows, name_own_rows
@@ -37,24 +39,25 @@ def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:
     arms = source.benchmark
     frame = source.frame("native")
     source.require(frame[frame["dataset"] == dataset], "native", f"rows for {dataset!r}")
-    quality, notes = _build_quality_rows(source, arms, list(product([dataset], QUALITY)))
+    metrics = list_shown("main")
+    quality, notes = _build_quality_rows(source, arms, list(product([dataset], metrics)))
     times = _read_column(source, dataset, arms, NATIVE_TIMES[view.clock])
     counts = _read_column(source, dataset, arms, "params")
     rows = []
     for row, time, count in zip(quality, times, counts, strict=True):
         parameters = format_number(count.mean, "{:,.0f}")
         rows.append(Row(row.key, [*row.cells, format_summary(time, 2, spread=False), parameters]))
-    header = ["Arm", *(metric.heading for metric in QUALITY), "inf ms", "#params"]
+    header = ["Arm", *(metric.heading for metric in metrics), "inf ms", "#params"]
     return [
         Table(
             f"main-{dataset}",
-            ["l", *"r" * 6],
+            ["l", *"r" * (len(header) - 1)],
             [header],
             [rows],
             notes,
             [dataset],
             separation=3,
-            timed=(5,),
+            timed=(len(header) - 2,),
         )
     ]
 
@@ -68,7 +71,7 @@ def build_lse(source: Aggregates, view: View) -> list[Table]:
     source.require(of_family[of_family["metric"] == "lse"], "native", "LSE of the GB-LSR arms")
     rows, notes = _build_quality_rows(source, arms, list(product(sets, (LSE, PSNR))))
     titles: Cells = ["", *(Span(name_dataset(source, "native", dataset), 2) for dataset in sets)]
-    header: Cells = ["Arm", *["LSE ↓", "PSNR (dB) ↑"] * len(sets)]
+    header: Cells = ["Arm", *[LSE.arrowed_heading, PSNR.arrowed_heading] * len(sets)]
     return [
         Table(
             "lse",
@@ -107,52 +110,54 @@ def _build_quality_rows(
 
 def build_winners(source: Aggregates, view: View) -> list[Table]:
     """Build Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
-    best: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for row in source.table("best_arms"):
-        best.setdefault((row["dataset"], row["metric"], row["among"]), []).append(row)
     rows = []
     for dataset in source.evaluate:
         cells: list[Cell] = []
         for metric in (PSNR, LPIPS):
             of_any, of_baselines = (
-                best.get((dataset, metric.name, among), []) for among in (ANY, BASELINE)
+                find_best_arms(source, dataset, metric, arms)
+                for arms in (source.compared, source.baselines)
             )
             cells += [
-                _name_best(source, of_any, metric),
-                _name_best(source, of_baselines, metric),
-                _format_gap(of_baselines, metric),
+                _name_best(source, dataset, metric, of_any),
+                _name_best(source, dataset, metric, of_baselines),
+                _format_gap(source, dataset, metric, of_baselines),
             ]
         if {*cells} != {DASH}:
             rows.append(Row(dataset, [name_dataset(source, "native", dataset), *cells]))
-    source.require(rows, "best_arms", "PSNR or LPIPS to compare")
+    source.require(rows, "native", "PSNR or LPIPS to compare")
     header = ["Dataset"]
-    for short in ("PSNR", "LPIPS"):
-        header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
+    for metric in (PSNR, LPIPS):
+        best = f"best {metric.title}"
+        header += [f"{best} (any)", f"{best} (baseline)", f"Δ {metric.title}"]
     size = choose_size([name_dataset(source, "native", dataset) for dataset in source.evaluate])
     return [Table("winners", list("lllrllr"), [header], [rows], size=size, separation=3)]
 
 
-def _name_best(source: Aggregates, best: Sequence[Mapping[str, Any]], metric: Metric) -> str:
+def _name_best(source: Aggregates, dataset: str, metric: Metric, best: Sequence[str]) -> str:
     """Name the best arm with its mean, and those that tie with it."""
     if not best:
         return DASH
-    shorts = [source.arms[row["arm"]].short for row in best]
+    shorts = [source.arms[arm].short for arm in best]
     # Wide spreads can tie all arms; the main tables have their names in bold.
     text = " ≈ ".join(shorts if len(shorts) < 3 else (shorts[0], f"{len(shorts) - 1} others"))
-    return f"{text} ({format_summary(Summary(best[0]['mean']), metric.digits)})"
+    cell = source.cell("native", dataset, best[0], metric.name)
+    return f"{text} ({format_summary(cell, metric.digits, spread=False)})"
 
 
-def _format_gap(best: Sequence[Mapping[str, Any]], metric: Metric) -> str:
-    """Format the main arm's distance from the best, bold where it is clearly better."""
-    if not best:
-        return DASH
-    text = format_difference(best[0]["gap"], metric.digits)
-    return f"**{text}**" if best[0]["better"] else text
+def _format_gap(source: Aggregates, dataset: str, metric: Metric, best: Sequence[str]) -> str:
+    """Format the main arm's distance from the best baseline, bold where it is clearly better."""
+    main = source.main_arm.arm
+    gap = read_value(gap_to_best, Measured(source), main, best, metric, dataset)
+    text = format_difference(gap, metric.digits)
+    is_bold = bool(best) and is_better(source, dataset, metric, main, best[0])
+    return f"**{text}**" if is_bold else text
 
 
 def build_fairness(source: Aggregates, view: View) -> list[Table]:
     """Build Table 8: trainable parameters of every arm and their ratio to the main arm's."""
-    budget = {row["arm"]: row for row in source.table("budget")}
+    counts = {row["arm"]: row["parameters"] for row in source.table("budget")}
+    budget = compare_with_anchor(counts, source.config)
     arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in budget]
     source.require(arms, "budget", "arm of the main tables")
     arms.sort(key=lambda arm: int(arm.fairness_rank or len(source.arms) + 1))
@@ -162,15 +167,15 @@ def build_fairness(source: Aggregates, view: View) -> list[Table]:
             arm.arm,
             [
                 f"**{arm.name}** (F1 anchor)" if arm is anchor else arm.name,
-                f"{round(budget[arm.arm]['parameters']):,}",
-                format_number(budget[arm.arm]["ratio"], "{:.3f}×"),
+                f"{round(budget[arm.arm].parameters):,}",
+                format_number(budget[arm.arm].ratio, "{:.3f}×"),
                 arm.note,
             ],
         )
         for arm in arms
     ]
     band = source.config["native"]["criteria"]["parameter_band"]
-    outside = [arm.name for arm in arms if budget[arm.arm]["within_band"] == 0]
+    outside = [arm.name for arm in arms if budget[arm.arm].in_band is False]
     judged = f"{join_words(outside) if outside else 'no arm'} outside the band"
     notes = [
         f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; "

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from ...analysis.paper_aggregates import read_paper_aggregates, read_printed
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import TRAINING_TIME
-from ...analysis.training_time import list_published_times
+from ...analysis.schemas import RUNS
 from ...config import Config, Item, load_protocol
 from ..items import build_item
 from ..layout import Row, Table, View
+from .training_time import build_published_times
 
 ANY_ROW = "*"  # of printed.csv
 
@@ -29,13 +29,13 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
     """
     config = _adapt_protocol(source.config)
     printed = {key[1:]: text for key, text in read_printed().items() if key[0] == item.item}
-    paper = read_paper_aggregates(config)
-    for benchmark, name in TRAINING_TIME.items():
-        if name in item.needs.split():
-            shown = [row.key for row in measured[0].groups[0]]
-            paper.tables[name] = list_published_times(benchmark, shown)
+    if item.needs in RUNS.values():
+        shown = [row.key for row in measured[0].groups[0]]
+        built = build_published_times(item.part, shown)
+    else:
+        built = build_item(item, read_paper_aggregates(config), View())
     tables = []
-    for table in build_item(item, paper, View()):
+    for table in built:
         # Printed means over timed sets stand only where the sets are the paper's.
         fixed = [] if times_the_papers_sets(source.config) else table.timed
         groups = [

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
-from ...analysis.efficiency import TRAINED, UNTRAINED
+from ...analysis.claims.estimates import Estimate
+from ...analysis.claims.measured import Measured
+from ...analysis.derived import (
+    PEAK,
+    GridCell,
+    Timing,
+    geometric_mean_speed,
+    lowest_psnr_gap,
+    mean_psnr_gap,
+    mean_speed,
+    memory_saved,
+    read_value,
+)
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import EVERY, format_scale
+from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
 from ...config import OWN, Method
 from ...errors import UserError
@@ -40,13 +52,8 @@ class Efficiency:
         self.scale = format_scale(timing["scale"])
         self.sets: list[str] = timing["datasets"]
         source.require(source.table("asr_latency"), "asr_latency", "rows")
-        gaps = source.table("mean_psnr_gaps") if source.has("mean_psnr_gaps") else []
-        self.gaps = {(row["method"], row["scales"]): row for row in gaps}
-        self.speeds = {
-            (row["method"], row["reference"]): row
-            for row in source.table("speed")
-            if row["clock"] == clock
-        }
+        self.run = Measured(source)
+        self.timing = Timing.read(source.config, clock)
 
     def read_psnr(self, dataset: str, method: str, scale: str) -> Summary:
         """Read the PSNR-Y of a method in dB."""
@@ -58,13 +65,19 @@ class Efficiency:
         """Read a time of a method in ms or its peak memory in MiB."""
         return self.source.cell("asr_latency", dataset, method, self.scale, self.clock, metric)
 
-    def get_speed(self, method: str, reference: str, column: str) -> float:
-        """Return a column of the aggregate `speed`."""
-        return self.speeds.get((method, reference), {}).get(column, math.nan)
+    def compare(self, compute: Callable[..., Estimate], method: str, reference: str) -> float:
+        """Compare the times or the memory of a method with another's."""
+        return read_value(compute, self.run, method, reference, self.timing)
 
-    def get_gap(self, method: str, scales: str, column: str) -> float:
-        """Return a column of the aggregate `mean_psnr_gaps`."""
-        return self.gaps.get((method, scales), {}).get(column, math.nan)
+    def list_cells(self, method: str) -> list[GridCell]:
+        """List the cells (data set and scale factor) whose PSNR-Y both a method and base have."""
+        asr = self.source.config["asr"]
+        return [
+            (dataset, scale)
+            for dataset, scale in product(asr["evaluate"], map(format_scale, asr["scales"]))
+            if self.read_psnr(dataset, method, scale).measured
+            and self.read_psnr(dataset, asr["base_method"], scale).measured
+        ]
 
     def list_notes(self, methods: Iterable[str], averaged: Iterable[str]) -> list[str | None]:
         """List for the caption over how many seeds numbers are, and which methods have no time.
@@ -147,7 +160,7 @@ def _format_latency(
     """Format the cells of a method in Table 6: PSNR-Y and time on some sets, and speeds."""
     psnr = [efficiency.read_psnr(dataset, method, efficiency.scale) for dataset in sets]
     times = [efficiency.read_latency(dataset, method) for dataset in sets]
-    speeds = [efficiency.get_speed(method, other, "geometric_mean") for other in references]
+    speeds = [efficiency.compare(geometric_mean_speed, method, other) for other in references]
     return [
         *(format_summary(cell, 3, spread=False) for cell in psnr),
         *(format_summary(cell, 2, spread=False) for cell in times),
@@ -210,8 +223,7 @@ def _list_partial_variants(efficiency: Efficiency, variants: Sequence[str]) -> s
     size = len(asr["evaluate"]) * len(asr["scales"])
     texts = []
     for method in variants:
-        cells = efficiency.get_gap(method, EVERY, "cells")
-        count = 0 if math.isnan(cells) else int(cells)
+        count = len(efficiency.list_cells(method))
         if count < size:
             texts.append(f"{source.methods[method].name} {count} of {size}")
     return f"Measured cells: {', '.join(texts)}" if texts else None
@@ -219,17 +231,21 @@ def _list_partial_variants(efficiency: Efficiency, variants: Sequence[str]) -> s
 
 def _format_variant(efficiency: Efficiency, method: str, base: str) -> list[str]:
     """Format the cells of a variant: parameters, quality, speed and memory beside the base's."""
-    source = efficiency.source
-    saved = efficiency.get_speed(method, base, "memory_saved")
-    peak = efficiency.read_latency(efficiency.sets[-1], method, "peak_memory_mib")
-    lowest = efficiency.get_gap(method, EVERY, "lowest")
+    source, run = efficiency.source, efficiency.run
+    saved = efficiency.compare(memory_saved, method, base)
+    peak = efficiency.read_latency(efficiency.sets[-1], method, PEAK)
+    cells = efficiency.list_cells(method)
+    scales = [*map(format_scale, source.config["asr"]["trained_scales"])]
+    trained = [cell for cell in cells if cell[1] in scales]
+    others = [cell for cell in cells if cell[1] not in scales]
+    means = (read_value(mean_psnr_gap, run, method, base, part) for part in (trained, others))
+    lowest = read_value(lowest_psnr_gap, run, method, base, cells)
     return [
         _format_name(source.methods[method]),
         format_number(source.parameters(method) / MEGA, "{:.3f}"),
-        format_difference(efficiency.get_gap(method, TRAINED, "mean"), 4),
-        format_difference(efficiency.get_gap(method, UNTRAINED, "mean"), 4),
+        *(format_difference(mean, 4) for mean in means),
         "n/a" if method == base else format_difference(lowest, 4),
-        format_number(efficiency.get_speed(method, base, "mean"), "{:.3f}×"),
+        format_number(efficiency.compare(mean_speed, method, base), "{:.3f}×"),
         format_summary(peak, 1, spread=False),
         DASH if math.isnan(saved) else f"{format_difference(saved, 2)}%",
     ]

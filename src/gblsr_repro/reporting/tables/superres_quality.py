@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ...analysis.metrics import SUPERRES, Metric
 from ...analysis.reader import BICUBIC, Aggregates
 from ...analysis.schemas import format_scale
-from ...analysis.statistics import Metric, Summary
+from ...analysis.statistics import Summary
 from ...config import OWN
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows, name_own_rows
 from ..layout import Row, Span, Table, View, format_columns
 from ..names import name_dataset, select_compared_methods
 
-DIGITS = {"psnr_y": 3, "ssim_y": 4}
-LABELS = {"psnr_y": "psnr", "ssim_y": "ssim"}
-TITLES = {"psnr_y": "PSNR-Y in dB", "ssim_y": "SSIM-Y"}
+PSNR_Y, _ = SUPERRES
 MEGA = 1e6
 
 
@@ -27,11 +26,11 @@ def build_asr_quality(source: Aggregates, view: View, scales: str) -> list[Table
     """
     trained = source.config["asr"]["trained_scales"]
     if scales == "trained":
-        return [_build_grid(source, view, "psnr_y", trained, "asr_quality_main")]
+        return [_build_grid(source, view, PSNR_Y, trained, "asr_quality_main")]
     untrained = [scale for scale in source.config["asr"]["scales"] if scale not in trained]
     if not untrained:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
-    return [_build_grid(source, view, "psnr_y", untrained, "asr_quality_ood")]
+    return [_build_grid(source, view, PSNR_Y, untrained, "asr_quality_ood")]
 
 
 def build_asr_quality_at_every_scale(source: Aggregates, view: View) -> list[Table]:
@@ -39,13 +38,13 @@ def build_asr_quality_at_every_scale(source: Aggregates, view: View) -> list[Tab
     scales = source.config["asr"]["scales"]
     tables = [
         _build_grid(source, view, metric, scales, f"asr_quality_full_{label}")
-        for metric, label in LABELS.items()
+        for metric, label in zip(SUPERRES, ("psnr", "ssim"), strict=True)
     ]
     return [replace(table, sideways=True) for table in tables]
 
 
 def _build_grid(
-    source: Aggregates, view: View, metric: str, scales: Sequence[float], label: str
+    source: Aggregates, view: View, metric: Metric, scales: Sequence[float], label: str
 ) -> Table:
     """Build one block of methods per evaluation set, with one column per scale."""
     keys = [format_scale(scale) for scale in scales]
@@ -57,22 +56,22 @@ def _build_grid(
     numbers: dict[str, list[Summary]] = {name: [] for name in names}
     for dataset in source.config["asr"]["evaluate"]:
         columns = [
-            [source.cell("asr_quality", dataset, name, key, metric) for name in names]
+            [source.cell("asr_quality", dataset, name, key, metric.name) for name in names]
             for key in keys
         ]
         heading = Span(f"**{name_dataset(source, 'asr', dataset)}**", 1 + len(keys), "l")
         compared = [name == BICUBIC or methods[name].group != OWN for name in names]
-        texts = format_columns(columns, [Metric(metric, "", DIGITS[metric])] * len(keys), compared)
+        texts = format_columns(columns, [metric] * len(keys), compared)
         block = [Row(name, [names[name], *cells]) for name, cells in zip(names, texts, strict=True)]
         groups.append([Row("", [heading]), *block])
         for name, cells in zip(names, zip(*columns, strict=True), strict=True):
             numbers[name] += cells
     measured = [cell for cells in numbers.values() for cell in cells if cell.measured]
-    source.require(measured, "asr_quality", f"{metric} at the scales {', '.join(keys)}")
+    source.require(measured, "asr_quality", f"{metric.name} at the scales {', '.join(keys)}")
     by_title = {names[name]: cells for name, cells in numbers.items()}
     trained = {names[name]: cells for name, cells in numbers.items() if name != BICUBIC}
     notes = [
-        TITLES[metric],
+        f"{metric.title} in {metric.unit}" if metric.unit else metric.title,
         name_own_rows(methods.values()),
         describe_seeds(trained),
         "Bicubic interpolation is not trained and has no spread" if BICUBIC in names else None,

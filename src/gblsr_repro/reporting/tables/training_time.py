@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isnan
-from typing import Any
 
 from ...analysis import schemas
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import EVERY, TRAINING_TIME
-from ...analysis.training_time import ABLATION, BASELINES, LINEAR, MAIN, TABLED, VARIANTS
-from ...config import OWN, Arm, list_short_names
+from ...analysis.schemas import RUNS
+from ...analysis.training_time import (
+    ABLATION,
+    BASELINES,
+    LINEAR,
+    MAIN,
+    VARIANTS,
+    Trainings,
+    add_up,
+    list_published_trainings,
+    sum_up_groups,
+)
+from ...config import OWN, Arm, list_short_names, read_arms
 from ...errors import UserError
 from ...progress import format_count, format_duration
 from ...wording import join_words
-from ..layout import DASH, Row, Table, View, format_number
+from ..layout import DASH, Row, Table, View
 
 TITLES = {
     BASELINES: "Matched-budget amortized baselines",
@@ -30,40 +39,45 @@ ENCODERS = {"rdn": "RDN", "swinir": "SwinIR", "edsr": "EDSR"}
 
 def build_training_time(source: Aggregates, view: View, benchmark: str) -> list[Table]:
     """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
-    names, aggregate = list_short_names(benchmark), TRAINING_TIME[benchmark]
-    arms: dict[str, list[str]] = {}  # by group
-    wholes = {}
-    for row in source.table(aggregate):
-        if row["arm"] == EVERY:
-            wholes[row["group"]] = row
-        else:
-            arms.setdefault(row["group"], []).append(row["arm"])
-    whole = wholes.pop(TABLED, None)
-    if whole is None:
+    source.require(source.table(RUNS[benchmark]), RUNS[benchmark], "rows")
+    return [set_times(benchmark, sum_up_groups(source, benchmark))]
+
+
+def build_published_times(benchmark: str, shown: Collection[str]) -> list[Table]:
+    """Build these tables of the paper's training time, of the groups that are shown."""
+    return [set_times(benchmark, list_published_trainings(benchmark, shown))]
+
+
+def set_times(benchmark: str, groups: Mapping[str, Trainings]) -> Table:
+    """Set the training time of groups of a benchmark. Raises `UserError` without the paper's."""
+    names = list_short_names(benchmark)
+    papers = {group: trainings for group, trainings in groups.items() if group != OWN}
+    if not papers:
         raise UserError(
-            f"{source.path(aggregate)} has no run of the paper's arms; train one first."
+            f"aggregates/{RUNS[benchmark]}.csv has no run of the paper's arms; train one first."
         )
-    wholes.pop(EVERY, None)
-    own = wholes.pop(OWN, None)
+    whole = add_up(papers.values())
     noun = "arm" if benchmark == "native" else "method"
 
-    def build_row(group: str, numbers: Mapping[str, Any]) -> Row:
-        shorts = ", ".join(names[arm] for arm in arms[group])
-        count = _count_runs(int(numbers["runs"]), len(arms[group]), noun)
-        return Row(group, [f"{_name_group(group)} ({shorts}; {count})", *_format_times(numbers)])
+    def build_row(group: str) -> Row:
+        trainings = groups[group]
+        shorts = ", ".join(names[arm] for arm in trainings.members)
+        count = _count_runs(trainings.runs, len(trainings.members), noun)
+        return Row(group, [f"{_name_group(group)} ({shorts}; {count})", *_format_times(trainings)])
 
-    rows = [build_row(group, numbers) for group, numbers in wholes.items()]
     count, _, total = _format_times(whole)
     bottom = Row("total", ["**Total**", f"**{count}**", "", f"**{total}**"])
-    devices = join_words(whole["devices"].split("; "), "or")
-    notes: list[str | None] = [f"Trained on {devices}" if devices else "Device not recorded"]
+    trained = f"Trained on {join_words(whole.devices, 'or')}" if whole.devices else None
+    notes: list[str | None] = [trained or "Device not recorded"]
     if benchmark == "native":
-        shown = {arm for group in wholes for arm in arms[group]}
-        notes.append(_describe_sharing([source.arms[name] for name in names if name in shown]))
+        arms = read_arms()
+        notes.append(_describe_sharing([arms[name] for name in names if name in whole.members]))
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", *"rrr"]
-    groups = [rows, [bottom], *([[build_row(OWN, own)]] if own else [])]
-    return [Table(f"compute_{benchmark}", spec, [header], groups, notes, ragged=True)]
+    body = [[*map(build_row, papers)], [bottom]]
+    if OWN in groups:
+        body.append([build_row(OWN)])
+    return Table(f"compute_{benchmark}", spec, [header], body, notes, ragged=True)
 
 
 def _name_group(group: str) -> str:
@@ -89,16 +103,11 @@ def _count_runs(runs: int, members: int, noun: str) -> str:
     return f"{text}, {runs} runs in all" if rest else f"{text} × {format_count(seeds, 'seed')}"
 
 
-def _format_times(numbers: Mapping[str, Any]) -> list[str]:
+def _format_times(trainings: Trainings) -> list[str]:
     """Format the cells of runs: their number, shortest to longest time, and total time."""
-    span = dict.fromkeys(
-        format_clock(numbers[name]) for name in ("shortest_seconds", "longest_seconds")
-    )
-    return [
-        format_number(numbers["runs"], "{:.0f}"),
-        "–".join(span),
-        format_clock(numbers["total_seconds"]),
-    ]
+    ends = map(format_clock, (trainings.shortest_seconds, trainings.longest_seconds))
+    total = format_clock(trainings.total_seconds)
+    return [f"{trainings.runs}", "–".join(dict.fromkeys(ends)), total]
 
 
 def format_clock(seconds: float) -> str:

@@ -1,0 +1,198 @@
+"""Derive numbers from the aggregates: gaps, ratios, means over data sets, the best arms.
+
+Claims, criteria, tables, figures and pages take each such number from its function here. Those that
+return an `Estimate` raise `NotMeasuredError` where a number that they need is absent; `read_value`
+gives NaN instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..config import Config
+from ..evaluation import PAPER
+from .claims.estimates import (
+    Estimate,
+    NotMeasuredError,
+    concatenate,
+    geometric_mean,
+    highest_mean,
+    lowest_mean,
+    mean,
+    minimum,
+)
+from .claims.measured import TIMED_SCALE, Measured, Names
+from .claims.subjects import SETS, TIMED
+from .metrics import Metric
+from .reader import Aggregates
+from .schemas import SCHEMAS, format_scale
+from .statistics import compute_pooled_p, find_ties
+
+PEAK = "peak_memory_mib"
+GridCell = tuple[str, str]
+"""A data set and a scale factor of super-resolution."""
+
+
+def read_value(compute: Callable[..., Estimate], *arguments: object) -> float:
+    """Return the one number of an estimate, NaN where a number that it needs was not measured."""
+    try:
+        return float(compute(*arguments).values.item())
+    except NotMeasuredError:
+        return math.nan
+
+
+# --- native benchmark -----------------------------------------------------------------------------
+
+
+def gap(run: Measured, arm: str, other: str, metric: str, sets: Names = SETS) -> Estimate:
+    """Return by how much an arm's metric is above another's on every data set."""
+    return run.native(sets, arm, metric) - run.native(sets, other, metric)
+
+
+def gap_to_best(
+    run: Measured, arm: str, others: Names, metric: Metric, sets: Names = SETS
+) -> Estimate:
+    """Return by how much an arm's metric is above that of the best of other arms, by data set."""
+    own, rivals = (run.native(sets, arms, metric.name) for arms in (arm, _require_some(others)))
+    return own - (lowest_mean(rivals) if metric.lower else highest_mean(rivals))
+
+
+def share_of_slowest(run: Measured, arm: str, others: Names, sets: Names = SETS) -> Estimate:
+    """Return an arm's inference time over that of the slowest of other arms, by data set."""
+    own, rivals = (run.native(sets, arms, "inference_ms") for arms in (arm, _require_some(others)))
+    return own / highest_mean(rivals)
+
+
+def mean_over_sets(run: Measured, arm: str, metric: str, sets: Names = SETS) -> Estimate:
+    """Return the mean of an arm's metric over data sets."""
+    return mean(run.native(sets, arm, metric))
+
+
+def find_best_arms(run: Aggregates, dataset: str, metric: Metric, arms: Iterable[str]) -> list[str]:
+    """Find the best of some arms on a data set and those that tie with it, best first.
+
+    Ties are those of the bold numbers in the main tables (see `statistics.find_ties`).
+    """
+    names = [*arms]
+    cells = [run.cell("native", dataset, arm, metric.name) for arm in names]
+    return [names[i] for i in find_ties(cells, metric, run.config["native"]["significance"])]
+
+
+def is_better(run: Aggregates, dataset: str, metric: Metric, arm: str, other: str) -> bool:
+    """Return whether an arm is better than another beyond the test of the main tables."""
+    own, rival = (run.cell("native", dataset, name, metric.name) for name in (arm, other))
+    above = own.mean < rival.mean if metric.lower else own.mean > rival.mean
+    return above and compute_pooled_p(own, rival) < run.config["native"]["significance"]
+
+
+def _require_some(names: Names) -> Names:
+    if not names:
+        raise NotMeasuredError("there is no other arm")
+    return names
+
+
+# --- super-resolution -----------------------------------------------------------------------------
+
+
+class Timing(NamedTuple):
+    """What is timed: the data sets, the scale factor, and the clock."""
+
+    sets: Sequence[str]
+    scale: str
+    clock: str
+
+    @classmethod
+    def read(cls, config: Config, clock: str) -> Timing:
+        """Read data sets and scale factor from config asr.timing."""
+        timing = config["asr"]["timing"]
+        return cls(timing["datasets"], format_scale(timing["scale"]), clock)
+
+
+PAPER_TIMING = Timing(TIMED, TIMED_SCALE, PAPER)
+
+
+def speeds(
+    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
+) -> Estimate:  # fmt: skip
+    """Return a method's speed in units of another's, on each of the timed sets."""
+    return _read_timed(run, reference, "mean_ms", timing) / _read_timed(
+        run, method, "mean_ms", timing
+    )
+
+
+def geometric_mean_speed(
+    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
+) -> Estimate:
+    """Return the geometric mean of these speeds."""
+    return geometric_mean(speeds(run, method, reference, timing))
+
+
+def mean_speed(
+    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
+) -> Estimate:
+    """Return the arithmetic mean of these speeds."""
+    return mean(speeds(run, method, reference, timing))
+
+
+def memory_saved(
+    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
+) -> Estimate:
+    """Return the peak memory that a method saves over another in percent, as mean of the sets."""
+    own, other = (_read_timed(run, name, PEAK, timing) for name in (method, reference))
+    return 100 * mean(1 - own / other)
+
+
+def _read_timed(run: Measured, method: str, metric: str, timing: Timing) -> Estimate:
+    return run.asr_time(timing.sets, method, metric, timing.clock, timing.scale)
+
+
+def psnr_gaps(run: Measured, method: str, reference: str, cells: Iterable[GridCell]) -> Estimate:
+    """Return by how much a method's PSNR-Y is above another's in dB, cell by cell."""
+    cells = [*cells]
+    if not cells:
+        raise NotMeasuredError(f"{method} and {reference} have no cell in common")
+    own, other = (
+        concatenate(*(run.asr(dataset, name, scale, "psnr_y") for dataset, scale in cells))
+        for name in (method, reference)
+    )
+    return own - other
+
+
+def mean_psnr_gap(
+    run: Measured, method: str, reference: str, cells: Iterable[GridCell]
+) -> Estimate:
+    """Return the mean of these gaps."""
+    return mean(psnr_gaps(run, method, reference, cells))
+
+
+def lowest_psnr_gap(
+    run: Measured, method: str, reference: str, cells: Iterable[GridCell]
+) -> Estimate:
+    """Return the lowest of these gaps."""
+    return minimum(psnr_gaps(run, method, reference, cells))
+
+
+# --- beside the paper -----------------------------------------------------------------------------
+
+
+def pair_with_published(
+    run: Aggregates, paper: Aggregates, aggregate: str, metric: str
+) -> pd.DataFrame:
+    """Pair the means of a metric that the paper publishes with those measured.
+
+    Columns `published` and `measured` (NaN: absent), by arm or method.
+    """
+    keys = list(SCHEMAS[aggregate].keys)
+    both = paper.frame(aggregate).merge(run.frame(aggregate), "left", on=keys)
+    subject = "arm" if "arm" in keys else "method"
+    of_metric = both[both["metric"] == metric].set_index(subject)
+    return of_metric[["mean_x", "mean_y"]].set_axis(["published", "measured"], axis="columns")
+
+
+def median_distance(pairs: pd.DataFrame) -> float:
+    """Return the median distance of measured means from the published ones, NaN without any."""
+    return float((pairs["measured"] - pairs["published"]).abs().median())
