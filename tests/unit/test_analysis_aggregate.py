@@ -251,7 +251,6 @@ def test_what_was_run_is_gathered(tmp_path, config):
     assert native.settings["latency.passes"] == [3]
     assert native.seeds == {"liif": [0, 1]}
     assert native.timed_seeds == {"liif": [0]}
-    assert native.passes == [10, 3]
     (images,) = native.evaluate["kodak"]
     assert (images.images, images.expected, images.complete) == (3, 24, False)
     assert native.devices == ["NVIDIA H200"]
@@ -299,7 +298,7 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
     )
     native = gather("provenance_native", tmp_path, config)
     assert native.shared_gpu == ["liif"]
-    assert native.not_timed == {"gblsr_scalar": {"paper": {"kodak": why}}}
+    assert native.not_timed == [("gblsr_scalar", "paper", "kodak", why)]
     assert native.settings["native.model.modes"] == [16]
     assert not native.settings.get("native.training.steps")
 

@@ -77,7 +77,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train=[ImageSet("dtd", "D & T", 3, 9)],
         evaluate={"kodak": [ImageSet("k", "Kodak-like", 5, stands_in_for="kodak")]},
         devices=["Some CPU"],
-        not_timed={"liif": {"paper": {"kodak": "it would take 30 GiB"}}},
+        not_timed=[("liif", "paper", "kodak", "it would take 30 GiB")],
         versions={"torch": "2.11.0"},
         git={"commit": "c0ffee", "modified": "True"},
     )

@@ -72,10 +72,9 @@ class Recorded:
     `scopes`: the numbers that were measured. `settings`: the values of the runs by dotted name.
     `seeds`, `timed_seeds`: trained and timed seeds by arm or method. `imported`: weights that were
     not trained here, by arm or method. `train`, `validation`, `evaluate`: image sets, the last by
-    column. `devices`, `timed_on`: names of devices. `passes`: passes of a timing to warm up and
-    timed. `timed_images`: how many images of each set were timed; None: all. `shared_gpu`: arms or
-    methods timed while other processes used the GPU. `not_timed`: reasons for absent times by arm
-    or method, clock and set. `sizes_only`: blank images were timed.
+    column. `devices`, `timed_on`: names of devices. `shared_gpu`: arms or methods timed while other
+    processes used the GPU. `not_timed`: arm or method, clock, set and reason of absent times.
+    `sizes_only`: blank images were timed.
     """
 
     benchmark: str
@@ -90,10 +89,8 @@ class Recorded:
     evaluate: Mapping[str, Sequence[ImageSet]] = field(default_factory=dict)
     devices: Sequence[str] = ()
     timed_on: Sequence[str] = ()
-    passes: Sequence[int] = ()
-    timed_images: int | None = None
     shared_gpu: Sequence[str] = ()
-    not_timed: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    not_timed: Sequence[tuple[str, str, str, str]] = ()
     sizes_only: bool = False
     versions: Mapping[str, Any] = field(default_factory=dict)
     git: Mapping[str, Any] = field(default_factory=dict)
@@ -128,10 +125,12 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
         evaluate={column: evaluate.get(column, ()) for column in columns},
         devices=_list_distinct((run.get("device") or {}).get("name") for run in trained),
         timed_on=_list_distinct((t.get("device") or t).get("name") for t in timings),
-        passes=[config["latency"]["warmup"], config["latency"]["passes"]] if timings else (),
-        timed_images=_read_timed_images(benchmark, config),
         shared_gpu=_list_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
-        not_timed=_collect_reasons(timings),
+        not_timed=_list_distinct(
+            (each["subject"], clock, each["timed"], reason)
+            for each in timings
+            for clock, reason in (each.get("not_timed") or {}).items()
+        ),
         sizes_only=benchmark == "asr" and any(each.get("sizes_only") for each in timings),
         versions=join_values(each.get("versions") or {} for each in every),
         git=join_values(each.get("git") or {} for each in every),
@@ -168,16 +167,6 @@ def _collect_seeds(records: Iterable[Json]) -> dict[str, list[int]]:
     for record in records:
         found.setdefault(record["subject"], set()).add(record["seed"])
     return {subject: sorted(seeds) for subject, seeds in found.items()}
-
-
-def _collect_reasons(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, str]]]:
-    """Collect the reasons for absent times by arm or method, clock and timed set."""
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    for timing in timings:
-        for clock, reason in (timing.get("not_timed") or {}).items():
-            of_clock = found.setdefault(timing["subject"], {}).setdefault(clock, {})
-            of_clock[timing["timed"]] = reason
-    return found
 
 
 def _collect_settings(config: Config, benchmark: str, runs: Sequence[Json]) -> dict[str, list[Any]]:
@@ -263,15 +252,7 @@ def read_paper(benchmark: str) -> Recorded:
         },
         devices=[read_paper_device()],
         timed_on=[read_paper_device()],
-        passes=[config["latency"]["warmup"], config["latency"]["passes"]],
     )
-
-
-def _read_timed_images(benchmark: str, config: Config) -> int | None:
-    """Read how many images of each set a benchmark times; None: all."""
-    timing = config["latency"] if benchmark == "native" else config["asr"]["timing"]
-    images: int | None = timing["images_per_set"]
-    return images
 
 
 def _list_published_sets(names: Iterable[str]) -> list[ImageSet]:

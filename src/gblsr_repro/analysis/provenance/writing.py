@@ -23,11 +23,12 @@ def build_provenance(run: Recorded) -> Provenance:
     paper = read_paper(run.benchmark)
     facts, published = list_facts(run), list_facts(paper)
     pairs = {label: (text, published.get(label, "")) for label, text in facts.items()}
+    passes = [*run.settings.get("latency.warmup", ()), *run.settings.get("latency.passes", ())]
     return Provenance(
         run.preset,
         (Scope.STRUCTURE, *run.scopes),
         compare(run, paper),
-        {run.benchmark: Benchmark(run.seeds, run.timed_on, run.passes, pairs)},
+        {run.benchmark: Benchmark(run.seeds, run.timed_on, passes, pairs)},
         run.versions,
         run.git,
     )
@@ -43,15 +44,10 @@ def list_facts(run: Recorded) -> dict[str, str]:
         f"{names.get(subject, subject)}, {_describe_weights(weights)}"
         for subject, weights in run.imported.items()
     )
-    if run.passes:
-        facts["passes of a timing"] = "{} to warm up, {} timed".format(*run.passes)
-        facts["images of a timing"] = f"{run.timed_images or 'all'} of each set"
     facts |= {label: "; ".join(map(_describe_image_set, images)) for label, images in sets.items()}
     facts["not timed"] = "; ".join(
         f"{names.get(subject, subject)} on {column} by the clock {clock}: {reason}"
-        for subject, clocks in run.not_timed.items()
-        for clock, reasons in clocks.items()
-        for column, reason in reasons.items()
+        for subject, clock, column, reason in run.not_timed
     )
     return {label: text for label, text in facts.items() if text}
 
