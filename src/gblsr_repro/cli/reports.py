@@ -6,7 +6,6 @@ from pathlib import Path
 
 from ..config import list_arms
 from ..errors import UserError
-from ..operations import trainings
 from ..progress import format_count, log
 from .commands import CONFIG, Options, argument, command, path, path_in_results
 
@@ -177,4 +176,6 @@ def print_plan(options: Options) -> None:
 @command("progress", CONFIG)
 def print_progress(options: Options) -> None:
     """List the unfinished trainings with their progress; runs nothing."""
+    from ..operations import trainings
+
     print(trainings.list_trainings(Path(options.config["results"])))
