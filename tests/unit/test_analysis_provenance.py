@@ -373,8 +373,6 @@ def test_claims_captions_notes_page_and_record_say_the_same(
     for item in (read_items()[name] for name in SHOWN):
         of_item = bool(scopes & {*item.scopes.split()})
         assert items.list_differences(run, item) == ([words] if of_item else [])
-        assert bool(captions.describe_differences(item, run)) == of_item
-        assert words in captions.describe_differences(item, run) or not of_item
     page = render_markdown(list_differences(Aggregates(folder / "aggregates", load())))
     html = report_page.render_page(folder, folder / FILE, folder, load())
     if words:

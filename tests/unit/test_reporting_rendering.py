@@ -10,7 +10,7 @@ from gblsr_repro.reporting import rendering
     [
         ("1,121,539", "1{,}121{,}539"),
         ("kodak, 24", "kodak, 24"),
-        ("**−0.0059** ± 1", r"\textbf{$-$0.0059} $\pm$ 1"),
+        ("**−0.0059** ± 1", r"\textbf{$-$0.0059}\,$\pm$\,1"),
         ("+2.835 nf96+noLE", "$+$2.835 nf96+noLE"),
         ("5% of a_b & *c*", r"5\% of a\_b \& \textit{c}"),
         ("<https://a.b/c/>", r"\texttt{https://\allowbreak a.\allowbreak b/\allowbreak c/}"),

@@ -249,6 +249,17 @@ def find_inputs_of_figure(wildcards):
     }.get(wildcards.item, [])
 
 
+def check_compiler(wildcards):
+    """Exit with an error without LaTeX, before hours are spent on what it is to compile."""
+    from gblsr_repro.reporting.document import require_compiler
+
+    try:
+        require_compiler()
+    except UserError as error:
+        sys.exit(f"gblsr-repro: {error}")
+    return []
+
+
 def name_benchmark_of_item(wildcards):
     """Return the heading under which Snakemake's report lists a table or figure."""
     return BENCHMARKS[ITEMS[wildcards.item].benchmark]

@@ -249,3 +249,30 @@ use rule report as benchmark_report with:
     log:
         f"{R}/logs/{{benchmark}}_report.log",
     localrule: True
+
+
+rule pdf:
+    """Compile every table and figure, beside the paper's values, into one PDF by LaTeX."""
+    input:
+        check_compiler,
+        list_items("native"),
+        list_items("asr"),
+        list_items("both"),
+    output:
+        report(
+            f"{R}/report.pdf",
+            caption="../report/document.rst",
+            category="Claims",
+            labels={"what": "every table and figure in one PDF"},
+        ),
+    log:
+        f"{R}/logs/pdf.log",
+    retries: 0
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        **follow("pdf"),
+        config=find_config,
+    shell:
+        "python -m gblsr_repro pdf --config {params.config} --output {output} > {log} 2>&1"

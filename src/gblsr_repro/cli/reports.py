@@ -102,6 +102,17 @@ def write_report(options: Options) -> None:
 
 
 @command(
+    "pdf", CONFIG, path_in_results("--results", ""), path_in_results("--output", "report.pdf")
+)
+def write_pdf(options: Options) -> None:
+    """Write one PDF with every table and figure of a results folder; needs LaTeX."""
+    from ..reporting import document
+
+    document.write(**vars(options))
+    log.info("report: %s", options.output)
+
+
+@command(
     "record",
     CONFIG,
     path_in_results("--results", ""),

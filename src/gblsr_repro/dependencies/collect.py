@@ -161,7 +161,7 @@ RULES = {
     "aggregate budget": Rule(EXPERIMENT, code=("analysis",), all_arms=True),
     "aggregate structure": Rule(code=("analysis", "models")),
     **dict.fromkeys(
-        ("table", "figure", "claims_page", "readings", "report"),
+        ("table", "figure", "claims_page", "readings", "report", "pdf"),
         Rule(EXPERIMENT, code=("reporting",)),
     ),
 }

@@ -16,7 +16,7 @@ from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary
 from ..config import load_protocol
-from ..reporting.captions import compose_caption
+from ..reporting.captions import compose_page_caption
 from ..reporting.claims_page import (
     Claims,
     count_by_topic,
@@ -171,7 +171,9 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             able = [part for part in parts if all(map(part.source.has, item.needs.split()))]
             source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
-            yield Section(item.title, compose_caption(item, source.provenance), picture=picture)
+            yield Section(
+                item.title, compose_page_caption(item, source.provenance), picture=picture
+            )
 
 
 def list_diagnostic(claims: Claims) -> Section:

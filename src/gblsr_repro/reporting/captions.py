@@ -8,8 +8,9 @@ from ..analysis.provenance import PAPER_PRESET, RELEASED_PRESET, Provenance, Sco
 from ..analysis.statistics import Column
 from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
 from ..wording import join_words
-from .items import list_differences
 
+PAGES = "front of report.pdf, or report.html"
+"""Where the conditions of all tables and figures of a run stand once."""
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 Rows = Mapping[str, Column]
@@ -30,41 +31,54 @@ def compose_caption(
 ) -> str:
     """Compose the caption of a table or figure below its title, in the marks of `rendering`.
 
-    `notes` are sentences about what was measured, `lead` those to begin with. How the run differs
-    from the paper's is said once on a page, and by `describe_differences` for what leaves the page.
+    `notes` are sentences about what was measured, `lead` those to begin with. It leaves out under
+    which conditions, see `list_conditions` and `list_differences`.
     """
-    scopes = [Scope(name) for name in item.scopes.split()]
-    topics = item.adds.split()
-    sentences = [*lead, item.caption, *notes, *_describe_timings(provenance, scopes)]
-    if "spread" in topics:
-        sentences.append(_describe_error_bars(provenance, scopes[0]))
-    if "baselines" in topics:
+    sentences = [*lead, item.caption, *notes]
+    if "spread" in item.adds.split():
+        scope, *_ = item.scopes.split()
+        sentences.append(_describe_error_bars(provenance, Scope(scope)))
+    return " ".join(format_sentence(text) for text in sentences if text)
+
+
+def list_conditions(item: Item, provenance: Provenance, apart: bool = False) -> list[str]:
+    """List what holds for the numbers of an item in any run: timing, baselines, readings.
+
+    The readings have one sentence, or one each (`apart`).
+    """
+    sentences = _describe_timings(provenance, [Scope(name) for name in item.scopes.split()])
+    if "baselines" in item.adds.split():
         rebuilt = [arm.short for arm in read_arms().values() if arm.group == BASELINE]
         sentences.append(
             f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
             "not stand for the published models"
         )
-    if item.readings:
-        sentences.append(
-            "Rests on this project's readings of what the paper leaves open "
-            f"({item.readings}; see docs/readings.md)"
-        )
-    return " ".join(format_sentence(text) for text in sentences if text)
+    for readings in item.readings.split(", ") if apart else [item.readings]:
+        if readings:
+            sentences.append(
+                f"Rests on this project's reading{'' if apart else 's'} of what the paper leaves "
+                f"open ({readings}; see docs/readings.md)"
+            )
+    return [format_sentence(text) for text in sentences]
 
 
-def describe_differences(
-    item: Item, provenance: Provenance, columns: Collection[str] | None = None
-) -> str:
-    """Describe in one sentence how the numbers of a table differ from the paper's, if they do.
+def print_caption(title: str, caption: str) -> str:
+    """Return a caption as it is printed, with its title in bold."""
+    return f"**{title}.** {caption}"
 
-    `columns` are the evaluation columns that are shown (default: all).
-    """
-    differences = list_differences(provenance, item, columns)
+
+def compose_page_caption(item: Item, provenance: Provenance) -> str:
+    """Compose the caption of a figure on a page, which lists all differences in another place."""
+    return " ".join([compose_caption(item, provenance), *list_conditions(item, provenance)])
+
+
+def point_to_conditions(provenance: Provenance, differences: Collection[str]) -> str:
+    """Point from a caption that leaves the page to the conditions, and warn where these differ."""
     if not differences:
-        return ""
-    is_paper = provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET)
-    lead = "Unlike in the paper" if is_paper else "**Not the paper's experiment**"
-    return format_sentence(f"{lead}: {'; '.join(differences)}")
+        return f"Conditions: {PAGES}."
+    if provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET):
+        return f"Not all conditions are the paper's: {PAGES}."
+    return f"**Not the paper's experiment**; its conditions: {PAGES}."
 
 
 # --- what was measured ----------------------------------------------------------------------------

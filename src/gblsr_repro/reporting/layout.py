@@ -13,8 +13,8 @@ from ..analysis.metrics import Metric
 from ..analysis.statistics import Column, Summary, format_fixed, mark_bold
 from ..evaluation import PAPER
 
+MANY_ROWS = 45
 DASH = "—"
-LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,16 @@ class Row:
 class Table:
     """A table: its label, column types, header rows, groups of body rows, title and caption.
 
+    Types of columns are l, r and p (a paragraph). With a number behind it the text of l or p wraps
+    in the room that the others leave, each of them its share, so that the numbers' mean is 1; with
+    a width behind it, as r4em, the longer headings of r wrap.
     A line is drawn before every group and a short rule under every spanning cell of the first
-    header row. `separation` is the space between columns in points. Paragraph columns are ragged
-    where `ragged` is set, and justified otherwise; in `paired` tables rows without a first cell
-    belong to the one above them. `timed` are the columns (from 0) whose cells depend on the clock,
-    `notes` sentences of the caption about what was measured, `evaluation_columns` those of the
-    configuration that the table is about (None: all). `differences` says how the run differs from
-    the paper's; it follows the caption in a separate file, where no page says so.
+    header row. `separation` is the space between columns in points. In `paired` tables rows without
+    a first cell belong to the one above them, and the second column labels the rows of a pair.
+    `timed` are the columns (from 0) whose cells depend on the clock, `notes` sentences of the
+    caption about what was measured, `evaluation_columns` those of the configuration that the table
+    is about (None: all). `conditions` of the numbers and `differences` from the paper's are a
+    sentence each.
     """
 
     label: str
@@ -70,12 +73,10 @@ class Table:
     evaluation_columns: Sequence[str] | None = None
     title: str = ""
     caption: str = ""
-    differences: str = ""
+    conditions: Sequence[str] = ()
+    differences: Sequence[str] = ()
     size: str = "footnotesize"
-    separation: int = 4
-    sideways: bool = False
-    tall: bool = False
-    ragged: bool = False
+    separation: float = 4
     paired: bool = False
     timed: Sequence[int] = ()
 
@@ -85,10 +86,19 @@ class Table:
         return [row for group in self.groups for row in group]
 
     @property
-    def full_caption(self) -> str:
-        """The caption that stands alone: title in bold, caption, differences from the paper."""
-        title = f"**{self.title}.**" if self.title else ""
-        return " ".join(filter(None, (title, self.caption, self.differences)))
+    def tall(self) -> bool:
+        """Whether the lines must lie closer for the table to fit on a page."""
+        return len(self.rows) > MANY_ROWS
+
+    @property
+    def wraps(self) -> bool:
+        """Whether some column takes what room is left, so that the table is as wide as the text."""
+        return any(column[0] in "lp" and column[1:] for column in self.columns)
+
+    @property
+    def page_caption(self) -> str:
+        """The caption on a page, which has the title and all differences in other places."""
+        return " ".join(filter(None, (self.caption, *self.conditions)))
 
     @property
     def short_rules(self) -> Iterator[tuple[int, int]]:
@@ -144,8 +154,3 @@ def format_difference(number: float, digits: int) -> str:
     """Format a number with a typographic sign; zero has none; NaN is a dash."""
     is_zero = format_fixed(number, digits) == format_fixed(0, digits)
     return format_number(number, f"{{:{'' if is_zero else '+'}z.{digits}f}}")
-
-
-def choose_size(headings: Sequence[str]) -> str:
-    """Choose a type size in which a wide table with these data sets in its head fits a page."""
-    return "footnotesize" if max(map(len, headings), default=0) <= LONGEST_HEADING else "scriptsize"

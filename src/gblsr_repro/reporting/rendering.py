@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,7 @@ from markupsafe import Markup
 
 from .layout import Cells, Span, Table
 
+FILL = "\t"  # pushes what follows to the right end of a cell in LaTeX
 _MARKDOWN = MarkdownIt("zero").enable(["emphasis", "autolink"])
 
 _LATEX_LETTERS = {
@@ -36,6 +38,7 @@ _LATEX_LETTERS = {
     ">": "$>$",
     "\u00a0": "~",
     "±": r"$\pm$",
+    FILL: r"\ \hspace*{\fill}",
     "×": r"$\times$",
     "−": "$-$",
     "≤": r"$\leq$",
@@ -97,6 +100,7 @@ def _create_environment(ending: str) -> jinja2.Environment:
         "join_header": join_header,
         "fill_spans": fill_spans,
         "add_scopes": add_scopes,
+        "to_columns": convert_columns,
     }
     return environment
 
@@ -105,6 +109,36 @@ def join_header(table: Table) -> list[str]:
     """Join a table's header rows into one, column by column."""
     rows = [fill_spans(cells, repeat=True) for cells in table.header]
     return [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
+
+
+def convert_columns(table: Table) -> str:
+    """Convert the types of a table's columns to those of the packages array and tabularx."""
+    types = []
+    for kind, size in ((column[0], column[1:]) for column in table.columns):
+        if not size:
+            types.append(kind)
+        elif kind == "r":
+            types.append(rf">{{\raggedleft\arraybackslash}}b{{{size}}}")
+        else:
+            types.append(rf">{{\hsize={size}\hsize\raggedright\arraybackslash}}X")
+    return "".join(types)
+
+
+def join_labels(table: Table) -> Table:
+    """Join the labels of paired rows, a table's second column, to the right end of its first."""
+    if not table.paired:
+        return table
+    header = [[cells[0], *cells[2:]] for cells in table.header]
+    groups = [[replace(row, cells=_join_label(row.cells)) for row in g] for g in table.groups]
+    columns = [table.columns[0], *table.columns[2:]]
+    return replace(table, columns=columns, header=header, groups=groups)
+
+
+def _join_label(cells: Cells) -> Cells:
+    if isinstance(cells[0], Span):
+        return [replace(cells[0], columns=cells[0].columns - 1)]
+    label = f"*{cells[1]}*" if cells[1] else ""
+    return [f"{cells[0]}{FILL}{label}", *cells[2:]]
 
 
 def fill_spans(cells: Cells, repeat: bool = False) -> list[str]:
@@ -154,6 +188,7 @@ def _parse(text: str) -> Sequence[Token]:
 
 def _escape_latex(text: str) -> str:
     escaped = "".join(_LATEX_LETTERS.get(letter, letter) for letter in text)
+    escaped = escaped.replace(r" $\pm$ ", r"\,$\pm$\,")
     escaped = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "{,}", escaped)
     return re.sub(r"(?<![\w}$])\+(?=\d)", "$+$", escaped)
 

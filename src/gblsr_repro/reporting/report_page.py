@@ -20,20 +20,20 @@ from PIL import Image
 from ..analysis.claims.measured import Measured
 from ..analysis.claims.rows import Verdict
 from ..analysis.derived import psnr_gaps, read_value
-from ..analysis.provenance import BENCHMARKS, PAPER_PRESET, RELEASED_PRESET
+from ..analysis.provenance import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods
 from ..errors import UserError
 from ..files import write_text
 from ..records import read_record
-from .captions import compose_caption
+from .captions import compose_page_caption
 from .claims_page import Claims, build_topics, count_by_topic, explain_verdicts, summarize
 from .items import build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset, sort_by_order
 from .page import Picture, Section, build_simple_table, render_html
-from .sections import describe_runs, list_differences, list_training_costs
+from .sections import describe_runs, explain_preset, list_differences, list_training_costs
 from .tables.build import build_beside_paper, build_tables
 
 FILE_PATTERNS = (
@@ -70,22 +70,7 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
     page = Section("GB-LSR: the paper and this run", LEAD, inside=inside)
-    return render_html(page, warning=_explain_preset(preset))
-
-
-def _explain_preset(preset: str) -> str:
-    """Explain what the numbers of a preset can confirm; empty for the paper's own."""
-    if preset == PAPER_PRESET:
-        return ""
-    if preset == RELEASED_PRESET:
-        return (
-            "**Scores of released weights.** A verdict on them confirms the scores and the "
-            "weights, and says nothing of the training."
-        )
-    return (
-        f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
-        "data, training or device is shown, never called reproduced."
-    )
+    return render_html(page, warning=explain_preset(preset))
 
 
 def _build_or_explain(
@@ -238,7 +223,7 @@ def _embed_figure(source: Aggregates, item: Item) -> Section:
         width = image.width
     address = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
     picture = Picture(address, f"{item.title}, described below", width)
-    return Section(item.title, compose_caption(item, source.provenance), picture=picture)
+    return Section(item.title, compose_page_caption(item, source.provenance), picture=picture)
 
 
 # --- provenance --------------------------------------------------------------------------------

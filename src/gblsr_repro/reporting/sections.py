@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import math
 
-from ..analysis.provenance import BENCHMARKS, Difference, Provenance, Scope
+from ..analysis.provenance import (
+    BENCHMARKS,
+    PAPER_PRESET,
+    RELEASED_PRESET,
+    Difference,
+    Provenance,
+    Scope,
+)
 from ..analysis.reader import Aggregates
 from ..analysis.training_time import Trainings, sum_up_trainings
 from ..progress import format_duration
@@ -12,6 +19,21 @@ from .layout import DASH, Cells, format_number
 from .page import Section, build_simple_table
 
 TOTALS = {"native": "All native runs", "asr": "All super-resolution runs"}
+
+
+def explain_preset(preset: str) -> str:
+    """Explain what the numbers of a preset can confirm; empty for the paper's own."""
+    if preset == PAPER_PRESET:
+        return ""
+    if preset == RELEASED_PRESET:
+        return (
+            "**Scores of released weights.** A verdict on them confirms the scores and the "
+            "weights, and says nothing of the training."
+        )
+    return (
+        f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
+        "data, training or device is shown, never called reproduced."
+    )
 
 
 def list_differences(source: Aggregates) -> Section:

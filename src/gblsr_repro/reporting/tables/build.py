@@ -12,10 +12,15 @@ from ...config import Config, Item
 from ...errors import UserError
 from ...evaluation import OURS
 from ...files import write_text
-from ..captions import compose_caption, describe_differences
-from ..items import build_item, select_items, write_items
+from ..captions import (
+    compose_caption,
+    list_conditions,
+    point_to_conditions,
+    print_caption,
+)
+from ..items import build_item, list_differences, select_items, write_items
 from ..layout import Table, View
-from ..rendering import render_template
+from ..rendering import join_labels, render_template
 from .comparison import OWN_PATH, interleave
 from .published import build_published, times_the_papers_sets
 
@@ -58,14 +63,21 @@ def build_tables(source: Aggregates, item: Item) -> list[Table]:
 def _add_caption(
     table: Table, source: Aggregates, item: Item, title: str = "", lead: Sequence[str] = ()
 ) -> Table:
-    """Add title (default: the item's), caption and differences from the paper."""
+    """Add title (default: the item's), caption, conditions and differences from the paper."""
     provenance = source.provenance
     return replace(
         table,
         title=title or item.title,
         caption=compose_caption(item, provenance, table.notes, lead),
-        differences=describe_differences(item, provenance, table.evaluation_columns),
+        conditions=list_conditions(item, provenance),
+        differences=list_differences(provenance, item, table.evaluation_columns),
     )
+
+
+def _print_caption(table: Table, source: Aggregates) -> str:
+    """Return the caption of a table that leaves the page, with a pointer to its conditions."""
+    pointer = point_to_conditions(source.provenance, table.differences)
+    return print_caption(table.title, f"{table.caption} {pointer}")
 
 
 def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
@@ -100,7 +112,9 @@ def write(
     builders = list_builders(config)
 
     def write_table(name: str) -> None:
-        text = render_template("table.tex.j2", tables=builders[name](source))
-        write_text(output / f"{name}.tex", text)
+        tables = [
+            (join_labels(table), _print_caption(table, source)) for table in builders[name](source)
+        ]
+        write_text(output / f"{name}.tex", render_template("table.tex.j2", tables=tables))
 
     return write_items("table", builders, only, write_table, aggregates)

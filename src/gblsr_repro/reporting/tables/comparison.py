@@ -17,7 +17,6 @@ def interleave(measured: Table, published: Table, own: Table) -> Table:
     Below them stand the `timed` cells of `own`, the same table by this package's clock, in the rows
     where they have any. Rows of one spanning cell head their group. A measured row without a
     published counterpart gets dashes. Text that both rows share in a paragraph column stands once.
-    Sideways tables come out upright: the pairs of rows need the height.
     """
     groups = []
     for number, group in enumerate(measured.groups):
@@ -34,10 +33,6 @@ def interleave(measured: Table, published: Table, own: Table) -> Table:
         header=[[cells[0], "", *cells[1:]] for cells in measured.header],
         groups=groups,
         size="scriptsize",
-        # A table this small already has long headings, and the rows get a column more.
-        separation=min(measured.separation, 2 if measured.size == "scriptsize" else 3),
-        sideways=False,
-        tall=measured.sideways,
         paired=True,
     )
 

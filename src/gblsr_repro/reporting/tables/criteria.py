@@ -38,7 +38,7 @@ def build_gates(source: Aggregates, view: View) -> list[Table]:
         Row(COST, ["Inference-cost criterion", bound, _format_cost(source, cost)]),
     ]
     header = ["Criterion / sub-condition", "Definition", "Result"]
-    return [Table("gates", ["p{5.8cm}", "p{6.6cm}", "l"], [header], [rows], separation=3)]
+    return [Table("gates", ["p1.05", "p1.1", "l0.85"], [header], [rows])]
 
 
 def _format_outcome(met: bool | None) -> str:
@@ -88,7 +88,7 @@ def build_locality(source: Aggregates, view: View) -> list[Table]:
     ]
     header = ["Arm", "T1–T4", "whole-image PSNR (dB)", "Δ PSNR", "Δ LPIPS", "Criteria result"]
     rows = [Row(arm.arm, _format_ablation(source, arm)) for arm in arms]
-    return [Table("locality", list("lllrrl"), [header], [rows], notes, size="small", separation=3)]
+    return [Table("locality", ["l1", "l", "l", "r", "r", "l1"], [header], [rows], notes)]
 
 
 def _format_ablation(source: Aggregates, arm: Arm) -> Cells:

@@ -23,12 +23,11 @@ def build_licenses(source: Aggregates, view: View) -> list[Table]:
         for row in read_assets()
     ]
     header = ["Asset", "License or terms of use", "URL"]
-    spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
     groups = [
         [Row("", [Span("*Data sets*", 3, "l")]), *sets],
         [Row("", [Span("*Code and architectures*", 3, "l")]), *code],
     ]
-    return [Table("licenses", spec, [header], groups, ragged=True)]
+    return [Table("licenses", ["p0.64", "p1.1", "p1.26"], [header], groups)]
 
 
 def _format_link(address: str) -> str:

@@ -22,13 +22,14 @@ from ..layout import (
     Span,
     Table,
     View,
-    choose_size,
     format_columns,
     format_difference,
     format_number,
     format_summary,
 )
 from ..names import name_dataset
+
+SETS_ACROSS = 3
 
 
 def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:
@@ -51,38 +52,47 @@ def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:
     return [
         Table(
             f"main-{dataset}",
-            ["l", *"r" * (len(header) - 1)],
+            ["l1", *"r" * (len(header) - 1)],
             [header],
             [rows],
             notes,
             [dataset],
-            separation=3,
+            size="scriptsize",
+            separation=2,
             timed=(len(header) - 2,),
         )
     ]
 
 
 def build_lse(source: Aggregates, view: View) -> list[Table]:
-    """Build Table 10: local spectrum error beside PSNR of the family's arms on every set."""
-    arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
+    """Build Table 10: local spectrum error beside PSNR of the family's arms on every set.
+
+    A page is as wide as three sets; the others follow in further tables.
+    """
     sets = source.evaluate
+    parts = [sets[first : first + SETS_ACROSS] for first in range(0, len(sets), SETS_ACROSS)]
+    endings = ["", *(f"-{number}" for number in range(2, len(parts) + 1))]
+    return [_build_lse(source, part, ending) for part, ending in zip(parts, endings, strict=True)]
+
+
+def _build_lse(source: Aggregates, sets: Sequence[str], ending: str) -> Table:
+    """Build Table 10 for some sets; the label gets an ending."""
+    arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
     frame = source.frame("native")
     of_family = frame[frame["arm"].isin(arms) & frame["dataset"].isin(sets)]
     source.require(of_family[of_family["metric"] == "lse"], "native", "LSE of the GB-LSR arms")
     rows, notes = _build_quality_rows(source, arms, list(product(sets, (LSE, PSNR))))
     titles: Cells = ["", *(Span(name_dataset(source, "native", dataset), 2) for dataset in sets)]
     header: Cells = ["Arm", *[LSE.arrowed_heading, PSNR.arrowed_heading] * len(sets)]
-    return [
-        Table(
-            "lse",
-            ["l", *"rr" * len(sets)],
-            [titles, header],
-            [rows],
-            notes,
-            separation=3,
-            sideways=len(sets) > 3,
-        )
-    ]
+    return Table(
+        f"lse{ending}",
+        ["l1", *"rr" * len(sets)],
+        [titles, header],
+        [rows],
+        notes,
+        size="scriptsize",
+        separation=2,
+    )
 
 
 def _build_quality_rows(
@@ -130,8 +140,7 @@ def build_winners(source: Aggregates, view: View) -> list[Table]:
     for metric in (PSNR, LPIPS):
         best = f"best {metric.title}"
         header += [f"{best} (any)", f"{best} (baseline)", f"Δ {metric.title}"]
-    size = choose_size([name_dataset(source, "native", dataset) for dataset in source.evaluate])
-    return [Table("winners", list("lllrllr"), [header], [rows], size=size, separation=3)]
+    return [Table("winners", ["l", "l1", "l1", "r", "l1", "l1", "r"], [header], [rows])]
 
 
 def _name_best(source: Aggregates, dataset: str, metric: Metric, best: Sequence[str]) -> str:
@@ -182,8 +191,8 @@ def build_fairness(source: Aggregates, view: View) -> list[Table]:
         + (judged if anchor.arm in budget else "that arm is not in this run"),
         _describe_sizes(source.config),
     ]
-    header, spec = ["Arm", "#params", "ratio", "Decoder / notes"], ["l", "r", "r", "p{6.8cm}"]
-    return [Table("fairness", spec, [header], [rows], notes, size="small", ragged=True)]
+    header = ["Arm", "#params", "ratio", "Decoder / notes"]
+    return [Table("fairness", ["l0.86", "r", "r", "p1.14"], [header], [rows], notes)]
 
 
 def _describe_sizes(config: Config) -> str | None:

@@ -33,7 +33,6 @@ from ..layout import (
     Span,
     Table,
     View,
-    choose_size,
     format_difference,
     format_number,
     format_summary,
@@ -121,10 +120,7 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
         for part in (baselines, family, own)
         if part
     ]
-    names = [name_dataset(source, "asr", dataset) for dataset in sets]
-    size = choose_size(names)
-    # Longer names leave no room for the scale, which the caption has as well.
-    titles = [f"{name} ×{efficiency.scale}" if size == "footnotesize" else name for name in names]
+    titles = [f"{name_dataset(source, 'asr', name)} ×{efficiency.scale}" for name in sets]
     speeds = [f"vs {baselines[name].name}" for name in references]
     spans = [("PSNR-Y (dB) ↑", titles), ("ms/img ↓", titles), ("Speed ↑", speeds)]
     first: list[Cell] = ["Method"]
@@ -134,13 +130,12 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
     return [
         Table(
             "asr_latency_main",
-            ["l", *["r"] * (len(second) - 1)],
+            ["l1", *["r4.7em"] * (len(second) - 1)],
             [first, second],
             groups,
             [describe_parameters(source, methods), *efficiency.list_notes(methods, methods)],
             sets,
-            size=size,
-            separation=3,
+            separation=2,
             timed=range(1 + len(sets), len(second)),
         )
     ]
@@ -203,15 +198,14 @@ def build_asr_pareto(source: Aggregates, view: View, part: str) -> list[Table]:
     return [
         Table(
             f"asr_pareto_{part}",
-            list("lrrrrrrr"),
+            ["l1", "r3.6em", "r4.4em", "r4.4em", "r4.5em", "r4.5em", "r4.8em", "r5.6em"],
             header,
             [[Row(method, _format_variant(efficiency, method, base)) for method in methods]],
             [
                 _list_partial_variants(efficiency, [name for name in methods if name != base]),
                 *efficiency.list_notes(methods, [base, *methods]),
             ],
-            size=choose_size([title]),
-            separation=3,
+            separation=2,
             timed=(5, 6, 7),
         )
     ]

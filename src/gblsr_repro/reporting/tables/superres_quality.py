@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from ...analysis.metrics import SUPERRES, Metric
 from ...analysis.reader import BICUBIC, Aggregates
@@ -17,6 +16,8 @@ from ..names import name_dataset, select_compared_methods
 
 PSNR_Y, _ = SUPERRES
 MEGA = 1e6
+SCALES_IN_FOOTNOTESIZE = 3
+"""Columns with spreads that a page is wide enough for in the usual type size of tables."""
 
 
 def build_asr_quality(source: Aggregates, view: View, scales: str) -> list[Table]:
@@ -36,11 +37,10 @@ def build_asr_quality(source: Aggregates, view: View, scales: str) -> list[Table
 def build_asr_quality_at_every_scale(source: Aggregates, view: View) -> list[Table]:
     """Build Tables 14 and 15: PSNR-Y and SSIM-Y at every scale."""
     scales = source.config["asr"]["scales"]
-    tables = [
+    return [
         _build_grid(source, view, metric, scales, f"asr_quality_full_{label}")
         for metric, label in zip(SUPERRES, ("psnr", "ssim"), strict=True)
     ]
-    return [replace(table, sideways=True) for table in tables]
 
 
 def _build_grid(
@@ -79,7 +79,16 @@ def _build_grid(
         list_missing_rows(by_title),
     ]
     header = ["Method", *(f"×{key}" for key in keys)]
-    return Table(label, ["l", *["r"] * len(keys)], [header], groups, notes)
+    wide = len(keys) > SCALES_IN_FOOTNOTESIZE
+    return Table(
+        label,
+        ["l1" if wide else "l", *"r" * len(keys)],
+        [header],
+        groups,
+        notes,
+        size="scriptsize" if wide else "footnotesize",
+        separation=2 if wide else 4,
+    )
 
 
 def describe_parameters(source: Aggregates, methods: Iterable[str]) -> str | None:

@@ -73,11 +73,10 @@ def set_times(benchmark: str, groups: Mapping[str, Trainings]) -> Table:
         arms = read_arms()
         notes.append(_describe_sharing([arms[name] for name in names if name in whole.members]))
     header = ["Training group", "runs", "per-run", "total"]
-    spec = [r"p{0.55\linewidth}", *"rrr"]
     body = [[*map(build_row, papers)], [bottom]]
     if OWN in groups:
         body.append([build_row(OWN)])
-    return Table(f"compute_{benchmark}", spec, [header], body, notes, ragged=True)
+    return Table(f"compute_{benchmark}", ["p1", "r", "r", "r"], [header], body, notes)
 
 
 def _name_group(group: str) -> str:

@@ -1,0 +1,157 @@
+"""Write one PDF with every table and figure of a run, in the paper's order, by LaTeX.
+
+The conditions of the run stand once, in front; captions name theirs by number. What a run does not
+have is named at the end with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..analysis.reader import Aggregates
+from ..config import Config, Item, read_items
+from ..errors import UserError
+from ..files import write_bytes
+from .captions import compose_caption, list_conditions, print_caption
+from .items import build_possible, list_differences, select_items
+from .layout import Table
+from .names import sort_by_order
+from .rendering import join_labels, render_template
+from .sections import explain_preset
+from .tables.build import build_beside_paper, build_tables
+
+COMPILER = "pdflatex"
+MISSING = (
+    f"{COMPILER} was not found, which makes the PDF of the tables and figures; install LaTeX, on "
+    "Debian the package texlive-latex-recommended, and ask for the PDF again."
+)
+
+
+@dataclass(frozen=True)
+class Float:
+    """A table or figure of the document: its caption, and the conditions of its numbers.
+
+    `number` is that of the paper, 0 for one that the paper does not have or that shares it.
+    """
+
+    number: int
+    caption: str
+    differences: Sequence[str]
+    conditions: Sequence[str]
+    table: Table | None = None
+    picture: str = ""
+
+
+def require_compiler() -> None:
+    """Raise `UserError` where LaTeX is not installed."""
+    if shutil.which(COMPILER) is None:
+        raise UserError(MISSING)
+
+
+def write(results: Path, output: Path, config: Config) -> None:
+    """Write the PDF about `results` to `output`.
+
+    `config` is the run's resolved configuration. Raises `UserError` without the folder, without
+    LaTeX, and where that refuses the document.
+    """
+    require_compiler()
+    if not results.is_dir():
+        raise UserError(f"{results} is not a folder; run the workflow first.")
+    write_bytes(output, _compile(render_document(results, config), results / "figures"))
+
+
+def render_document(results: Path, config: Config) -> str:
+    """Render the document about a results folder as LaTeX, which reads the folder `figures`."""
+    source = Aggregates(results / "aggregates", config)
+    items = select_items("table", config) | select_items("figure", config)
+    names = sort_by_order(items, read_items())
+    built, failures = build_possible(names, lambda name: _build_floats(source, items[name]))
+    floats = [each for of_item in built.values() for each in of_item]
+    differences = _collect(each.differences for each in floats)
+    conditions = _collect(each.conditions for each in floats)
+    numbers = {text: number for number, text in enumerate([*differences, *conditions], start=1)}
+    return render_template(
+        "document.tex.j2",
+        warning=explain_preset(config["preset"]),
+        differences=differences,
+        conditions=conditions,
+        floats=[(each, _mark_conditions(each, numbers)) for each in floats],
+        failures=[
+            (f"{items[name].title} ({items[name].paper})", failures[name]) for name in failures
+        ],
+    )
+
+
+def _build_floats(source: Aggregates, item: Item) -> list[Float]:
+    """Build the tables of an item, beside the paper's values where these are published."""
+    number = int((re.findall(r"\d+", item.paper) or ["0"])[0])
+    conditions = list_conditions(item, source.provenance, apart=True)
+    if item.kind == "figure":
+        return [_build_figure(source, item, number, conditions)]
+    build = build_beside_paper if item.compared == "yes" else build_tables
+    return [
+        Float(
+            0 if place else number,
+            print_caption(table.title, table.caption),
+            table.differences,
+            conditions,
+            table=join_labels(table),
+        )
+        for place, table in enumerate(build(source, item))
+    ]
+
+
+def _build_figure(source: Aggregates, item: Item, number: int, conditions: Sequence[str]) -> Float:
+    """Build a figure from its file."""
+    if not (source.results / "figures" / f"{item.item}.pdf").is_file():
+        raise UserError("not drawn.")
+    caption = print_caption(item.title, compose_caption(item, source.provenance))
+    differences = list_differences(source.provenance, item)
+    return Float(number, caption, differences, conditions, picture=f"{item.item}.pdf")
+
+
+def _collect(lists: Iterable[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(text for texts in lists for text in texts))
+
+
+def _mark_conditions(each: Float, numbers: dict[str, int]) -> str:
+    """Return the caption of a float with the numbers of its conditions."""
+    own = sorted(numbers[text] for text in (*each.differences, *each.conditions))
+    if not own:
+        return each.caption
+    return f"{each.caption} *Conditions {_join_numbers(own)}.*"
+
+
+def _join_numbers(numbers: Sequence[int]) -> str:
+    """Join sorted numbers, three or more in a row as a range: 1–3, 5, 6."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(
+        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def _compile(document: str, figures: Path) -> bytes:
+    """Compile a document that reads a folder `figures` to PDF."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "report.tex").write_text(document, encoding="utf-8")
+        (folder / "figures").symlink_to(figures.resolve())
+        command = [COMPILER, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape"]
+        done = subprocess.run(
+            [*command, "report.tex"], cwd=folder, capture_output=True, text=True, errors="replace"
+        )
+        if done.returncode:
+            told = re.findall(r"^! .*", done.stdout, re.M) or done.stdout.splitlines()[-1:]
+            raise UserError(f"{COMPILER} refused the document: {' '.join(told)}")
+        return (folder / "report.pdf").read_bytes()
