@@ -21,8 +21,7 @@ from gblsr_repro.config import load, read_arms, read_items
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
-from gblsr_repro.reporting import captions, claims_page, items, report_page
-from gblsr_repro.reporting.items import number_differences
+from gblsr_repro.reporting import claims_page, items, report_page
 from gblsr_repro.reporting.page import render_markdown
 from gblsr_repro.reporting.sections import list_differences
 
@@ -216,15 +215,6 @@ def test_a_section_without_a_record_is_one_difference() -> None:
     (found,) = merge_provenance(replace(NATIVE, settings=left)).find_differences([*Scope])
     assert found.sentence == "settings of native.training not recorded"
     assert {*found.scopes} == TRAINED
-
-
-def test_a_document_numbers_every_difference_once() -> None:
-    own, _ = with_setting("native.metrics.ssim_window", 7)
-    run = merge_provenance(replace(own, timed_on=["Some CPU"]), ASR)
-    shown = {name: (read_items()[name], None) for name in ("per_dataset", "infcost")}
-    marks, told = number_differences(run, shown)
-    assert told == ["ssim window: 7 (paper: 11)", "timed on: Some CPU (paper: NVIDIA H200)"]
-    assert marks == {"per_dataset": [1], "infcost": [1, 2]}
 
 
 def test_weights_that_fit_several_arms_say_so_on_the_page() -> None:

@@ -10,9 +10,9 @@ from table_aggregates import (
     list_native_rows,
 )
 
+from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, tables
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting.rendering import render_template
 from gblsr_repro.reporting.tables import build
 
 MAIN = "**GB-LSR-Scalar** (main)"

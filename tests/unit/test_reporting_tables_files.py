@@ -1,21 +1,23 @@
 """Files of tables: what can be written, what is missing, and that LaTeX takes them."""
 
+import itertools
 import re
 import shutil
 import subprocess
 
 import pytest
-from table_aggregates import (
-    list_native_rows,
-    list_quality_rows,
-    list_timing_rows,
-)
+from published_run import write_published_run
+from synthetic_runs import build_demo_run, build_sparse_run
+from table_aggregates import list_native_rows, list_timing_rows
 
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import BICUBIC, Aggregates
 from gblsr_repro.cli import main
-from gblsr_repro.config import list_items, load, read_items
+from gblsr_repro.config import list_items, list_methods, load, read_items
 from gblsr_repro.errors import UserError
+from gblsr_repro.reporting import document, figures
 from gblsr_repro.reporting.tables import build
+
+needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
 
 def test_every_possible_table_is_written_and_the_rest_explained(aggregates, tmp_path):
@@ -72,36 +74,81 @@ def test_licenses_follow_the_config(aggregates):
     assert "DTD" not in titles
 
 
-DOCUMENT = r"""\documentclass[10pt]{article}
-\usepackage[textwidth=7in,textheight=9in]{geometry}
-\usepackage{booktabs,rotating}
-\extrafloats{500}
+PAGE = r"""\documentclass[10pt]{article}
+\usepackage[textwidth=5.5in,textheight=9in]{geometry}  %% that of the paper
+\usepackage{array,booktabs,float,tabularx}
 \begin{document}
-TABLES
+%s
 \end{document}
 """
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
-@pytest.mark.parametrize("overlays", [[], ["demo.yaml"]])
-def test_tables_compile_without_overfull_lines(aggregates, repository, tmp_path, overlays):
-    paths = [repository / "config" / name for name in ("config.yaml", *overlays)]
-    aggregates.config = load(paths)
-    quality = list_quality_rows(["liif_rdn", "gblsr_asr"], scales=(2, 3, 4, 6, 8))
-    aggregates.write("asr_quality", quality)
-    times = {"liif_rdn": 140.0, "lte_rdn": 140.0, "lte_swinir": 300.0, "gblsr_asr": 90.0}
-    aggregates.write("asr_latency", list_timing_rows(times))
+def write_published(aggregates):
+    write_published_run(aggregates.root)
+
+
+def write_three_seeds(aggregates):
+    """Write numbers with deviations for whatever the config runs."""
+    asr = aggregates.config["asr"]
+    methods = [BICUBIC, *list_methods(aggregates.config)]
+    quality = itertools.product(asr["evaluate"], methods, asr["scales"])
+    numbers = [("psnr_y", 38.181, 0.123), ("ssim_y", 0.9123, 0.0012)]
+    rows = [[*key, *number, 3] for key in quality for number in numbers]
+    aggregates.write("asr_quality", rows)
+    times = dict.fromkeys(list_methods(aggregates.config), 100.0)
+    timings = (list_timing_rows(times, clock) for clock in ("paper", "ours"))
+    aggregates.write("asr_latency", itertools.chain(*timings))
     aggregates.write_runs()
-    aggregates.write_ablation({"psnr": 0.3})
+    aggregates.write_ablation({"psnr": 0.3, "lpips": 0.1})
     aggregates.write_budget()
     aggregates.write_native()
+
+
+def find_overfull(document, folder):
+    """Compile a document; return what LaTeX says of boxes that do not fit."""
+    (folder / "all.tex").write_text(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    return re.findall(r"^Overfull.*", (folder / "all.log").read_text(errors="replace"), re.M)
+
+
+@needs_latex
+@pytest.mark.parametrize(
+    ("write", "overlays"),
+    [(write_published, []), (write_three_seeds, []), (write_three_seeds, ["demo.yaml"])],
+)
+def test_every_table_fits_the_text_width_of_the_paper(
+    aggregates, repository, tmp_path, write, overlays
+):
+    paths = [repository / "config" / name for name in ("config.yaml", *overlays)]
+    aggregates.config = load(paths)
+    write(aggregates)
     _, skipped = build.write(aggregates.root, tmp_path / "tables", aggregates.config)
     assert not skipped
-    texts = "\n".join(path.read_text() for path in sorted((tmp_path / "tables").iterdir()))
+    texts = [path.read_text() for path in sorted((tmp_path / "tables").iterdir())]
+    assert "tiny" not in "".join(texts)
     # Floats that may only stand at the top of a page would be too many to hold.
-    texts = re.sub(r"(\\begin\{table\})\[\w+\]", r"\1[!htbp]", texts)
-    (tmp_path / "all.tex").write_text(DOCUMENT.replace("TABLES", texts))
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert not re.findall(r"^Overfull.*", (tmp_path / "all.log").read_text(errors="replace"), re.M)
+    here = re.sub(r"(\\begin\{table\})\[t\]", r"\1[H]", "\\clearpage\n".join(texts))
+    assert not find_overfull(PAGE % here, tmp_path)
+
+
+@needs_latex
+@pytest.mark.parametrize("build_run", [build_demo_run, build_sparse_run])
+def test_one_pdf_has_every_table_and_figure_in_the_papers_order(tmp_path, build_run):
+    run = build_run(tmp_path)
+    drawn, _ = figures.write(run.write(), tmp_path / "figures", run.config)
+    text = document.render_document(tmp_path, run.config)
+    assert not find_overfull(text, tmp_path)
+    shown = re.findall(r"figures/(\w+)\.pdf", text)
+    assert shown == [name for name in read_items() if name in drawn]
+    assert text.count("Steps: 40 (paper: 2{,}000)") == (build_run is build_demo_run)
+    marked = re.findall(r"\\textit\{Conditions ([\d, -]+)\.\}", text)
+    assert len(marked) > len(drawn)
+
+
+def test_without_latex_the_pdf_is_refused_in_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["pdf", "--results", str(tmp_path), "--output", str(tmp_path / "a.pdf")]) == 2
+    assert "texlive-latex-recommended" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]

@@ -12,7 +12,7 @@ from planning import BLOCK, list_jobs
 
 from gblsr_repro import config
 
-TARGETS = {"all", "claims", "claims_page", "report", "readings",
+TARGETS = {"all", "claims", "claims_page", "report", "pdf", "readings",
            "native", "native_report", "native_timing",
            "asr", "asr_train", "asr_eval", "asr_timing", "bicubic",
            *config.read_items()}  # fmt: skip

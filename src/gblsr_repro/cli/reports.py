@@ -101,9 +101,7 @@ def write_report(options: Options) -> None:
     log.info("report: %s", options.output)
 
 
-@command(
-    "pdf", CONFIG, path_in_results("--results", ""), path_in_results("--output", "report.pdf")
-)
+@command("pdf", CONFIG, path_in_results("--results", ""), path_in_results("--output", "report.pdf"))
 def write_pdf(options: Options) -> None:
     """Write one PDF with every table and figure of a results folder; needs LaTeX."""
     from ..reporting import document

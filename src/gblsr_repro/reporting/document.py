@@ -18,7 +18,7 @@ from ..analysis.reader import Aggregates
 from ..config import Config, Item, read_items
 from ..errors import UserError
 from ..files import write_bytes
-from .captions import compose_caption, list_conditions, print_caption
+from .captions import compose_caption, format_sentence, list_conditions, print_caption
 from .items import build_possible, list_differences, select_items
 from .layout import Table
 from .names import sort_by_order
@@ -79,7 +79,7 @@ def render_document(results: Path, config: Config) -> str:
     return render_template(
         "document.tex.j2",
         warning=explain_preset(config["preset"]),
-        differences=differences,
+        differences=[format_sentence(text) for text in differences],
         conditions=conditions,
         floats=[(each, _mark_conditions(each, numbers)) for each in floats],
         failures=[

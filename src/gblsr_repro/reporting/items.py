@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeVar
@@ -57,21 +57,6 @@ def list_differences(
     scopes = [Scope(name) for name in item.scopes.split()]
     differences = provenance.find_differences(scopes, columns=columns)
     return list(dict.fromkeys(difference.sentence for difference in differences))
-
-
-def number_differences(
-    provenance: Provenance, shown: Mapping[str, tuple[Item, Collection[str] | None]]
-) -> tuple[dict[str, list[int]], list[str]]:
-    """Number the differences behind the items of a document, each told once.
-
-    `shown` has by name the items and their columns, as `list_differences` takes them. Returns the
-    numbers from 1 of the differences of every item, to mark it with, and the sentences in the
-    order of their numbers.
-    """
-    of_items = {name: list_differences(provenance, *each) for name, each in shown.items()}
-    sentences = list(dict.fromkeys(sentence for own in of_items.values() for sentence in own))
-    marks = {name: [sentences.index(each) + 1 for each in own] for name, own in of_items.items()}
-    return marks, sentences
 
 
 def build_possible(
