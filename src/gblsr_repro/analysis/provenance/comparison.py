@@ -110,18 +110,16 @@ def _compare_settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     trained = _list_trained(run)
     for setting, (wanted,) in paper.settings.items():
         scopes, values = _list_scopes(run, setting), run.settings.get(setting) or []
-        subjects = trained if _is_of_training(setting) else None
+        subset = _is_of_training(setting)
+        subjects = trained if subset else None
         if not scopes or subjects == ():  # nobody's training is recorded: all weights are released
             continue
         if not values:
             absent.setdefault(".".join(setting.split(".")[:2]), []).append(setting)
-        for name, here, there in _list_entries(setting, values, wanted):
-            if any(value != there for value in here):
-                of_arm = (name.removeprefix(f"{setting}."),) if setting.endswith("pixels") else None
-                sentence = _state(
-                    _name_setting(name), _format_values(here), _format_values([there])
-                )
-                yield Difference(name, sentence, scopes, subjects=of_arm or subjects)
+        for (here, there), entries in _group_entries(values, wanted, subset).items():
+            sentence = _state(_name_setting(setting, entries), here, there)
+            of_arms = tuple(entries) if setting.endswith(".pixels") else subjects
+            yield Difference(setting, sentence, scopes, subjects=of_arms)
     for section, settings in absent.items():
         few = f": {', '.join(map(_name_setting, settings))}" if len(settings) <= 3 else ""
         yield Difference(
@@ -141,37 +139,38 @@ def _is_of_training(name: str) -> bool:
     return name.split(".")[1:2] == ["training"]
 
 
-def _list_entries(
-    setting: str, values: Sequence[Any], wanted: Any
-) -> Iterator[tuple[str, list[Any], Any]]:
-    """Yield the name, the runs' values and the paper's of a setting, or of every entry of a map.
+def _group_entries(
+    values: Sequence[Any], wanted: Any, subset: bool
+) -> dict[tuple[str, str], list[str]]:
+    """Group what differs by the runs' values and the paper's: entries of a map, else "" alone.
 
-    An entry that a map lacks has None. Of the maps of training, such as recipes, a run records the
-    entries that it reads, and only these are compared.
+    An entry that a map lacks has None. With `subset` the runs recorded only the entries that they
+    read, and only these are compared.
     """
-    maps, paper = [_flatten(setting, value) for value in values], _flatten(setting, wanted)
-    own_entries = _is_of_training(setting)
-    names = chain(*maps, () if own_entries else paper)
-    for name in dict.fromkeys(names):
-        here = [each.get(name) for each in maps if name in each or not own_entries]
-        yield name, here, paper.get(name)
+    maps, paper = [_flatten(value) for value in values], _flatten(wanted)
+    groups: dict[tuple[str, str], list[str]] = {}
+    for entry in dict.fromkeys(chain(*maps, () if subset else paper)):
+        here = [each.get(entry) for each in maps if entry in each or not subset]
+        if any(value != paper.get(entry) for value in here):
+            told = _format_values(here), _format_values([paper.get(entry)])
+            groups.setdefault(told, []).append(entry)
+    return groups
 
 
-def _flatten(name: str, value: Any) -> dict[str, Any]:
+def _flatten(value: Any, name: str = "") -> dict[str, Any]:
     """Return the values within nested maps by dotted name."""
     if not isinstance(value, Mapping):
         return {name: value}
-    entries = (_flatten(f"{name}.{key}", inner) for key, inner in value.items())
+    entries = (_flatten(inner, f"{name}.{key}".strip(".")) for key, inner in value.items())
     return {key: inner for entry in entries for key, inner in entry.items()}
 
 
-def _name_setting(name: str) -> str:
-    row = find_setting(name)
-    if row is None or not row.words:
-        return name.rpartition(".")[2].replace("_", " ")
-    entry = name.removeprefix(row.setting).removeprefix(".")
-    title = list_short_names("native").get(entry, entry.replace(".", " ").replace("_", " "))
-    return f"{row.words} {title}".rstrip()
+def _name_setting(setting: str, entries: Sequence[str] = ()) -> str:
+    """Name a setting, or entries of it, in words."""
+    row, titles = read_settings().get(setting), list_short_names("native")
+    words = row.words if row and row.words else setting.rpartition(".")[2]
+    named = [titles.get(entry, entry.replace(".", " ")) for entry in entries if entry]
+    return " ".join([words, *([join_words(named)] if named else [])]).replace("_", " ")
 
 
 def _state(words: str, here: str, there: str) -> str:
