@@ -76,7 +76,7 @@ class SyntheticRun:
     def add_locality(self, scale: float = 1.0) -> None:
         """Add the statistics of the locality diagnostic, `scale` times the usual bandwidth."""
         limits = self.config["diagnostics"]["thresholds"]
-        for arm, (t1, _, t2, t3, t4, within, _, _) in LOCALITY.items():
+        for arm, (t1, _, _, t2, t3, t4, within, _, _) in LOCALITY.items():
             t1, within = t1 * scale, within * scale**2
             across = within * (1 / t4 - 1)
             met = (

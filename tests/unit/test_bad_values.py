@@ -39,10 +39,6 @@ ROOT = Path(__file__).parents[2]
     ("overlay", "sentence"),
     [
         ({"asr": {"scales": [1, 2, 3, 4]}}, "asr.scales.0 is 1, but must be greater than 1."),
-        (
-            {"claims": {"seed_noise_sigmas": 9}},
-            "claims.seed_noise_sigmas is 9, but must be at most 8.",
-        ),
         ({"seeds": [2**32]}, "seeds.0 is 4294967296, but must be at most 4294967295."),
         ({"results": "-rf"}, "results is '-rf', but must be a folder below"),
         ({"results": "~/x"}, "results is '~/x', but must be a folder below"),

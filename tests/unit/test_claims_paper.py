@@ -18,7 +18,17 @@ from gblsr_repro.analysis.claims.measured import Measured
 from gblsr_repro.analysis.claims.published import Tabled
 from gblsr_repro.analysis.claims.registry import Claim
 from gblsr_repro.analysis.claims.rows import Verdict
-from gblsr_repro.analysis.claims.rules import Agreement, Criterion, Ordering, Structure
+from gblsr_repro.analysis.claims.rules import (
+    Agreement,
+    Bold,
+    Bound,
+    Criterion,
+    Equals,
+    Ordering,
+    Structure,
+    Tie,
+)
+from gblsr_repro.analysis.claims.subjects import NF48_NOLE, NF96_NOLE, NOLE
 from gblsr_repro.analysis.claims.topics import CLAIMS
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
@@ -27,10 +37,10 @@ from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.config import load, read_items
 from gblsr_repro.reporting.tables import build
 
-PAPER = Measured(read_paper_aggregates(load()))
+PAPER = read_paper_aggregates(load())
 RUN = published_run()
+TABLED = Measured(PAPER, RUN)
 MEASURED = [claim for claim in CLAIMS.values() if claim.measure]
-SIGMAS = 2.0
 SIGNS = {"≤": operator.le, "≥": operator.ge, "<": operator.lt, ">": operator.gt}
 Alter = Callable[[dict[str, Any]], list[dict[str, Any]]]
 
@@ -38,22 +48,52 @@ Alter = Callable[[dict[str, Any]], list[dict[str, Any]]]
 # --- what the paper says --------------------------------------------------------------------------
 
 
-def test_the_paper_s_own_numbers_reproduce_every_claim_that_can_be_measured() -> None:
-    assert {claim.id: judge(claim, Measured(RUN), PAPER, SIGMAS).verdict for claim in MEASURED} == {
-        claim.id: Verdict.REPRODUCED for claim in MEASURED
-    }
-    unmeasured = {claim.id for claim in CLAIMS.values()} - {claim.id for claim in MEASURED}
-    assert unmeasured == {
-        "retiming", "runs_native_total", "native_total", "runs_asr_total", "asr_total",
-        "project_total",
-    }  # fmt: skip
+UNDECIDED = {  # by what the paper's own three seeds leave open
+    "too noisy to tell from 0": {
+        "full_psnr_gain",
+        "ablation_lpips",
+        *(f"delta_id_{name}" for name in (NOLE, NF96_NOLE, NF48_NOLE)),
+        *(f"delta_ood_{name}" for name in (NOLE, NF96_NOLE)),
+        f"delta_worst_{NF96_NOLE}",
+    },
+    "margins within noise, 0 of them reversed": {
+        "best_psnr_is_full",
+        "fixed_best_lpips",
+        "scalar_best_edge_lpips",
+        "full_less_crisp",
+        "rank_psnr_liif_wire",
+        "rank_lpips_lte_wire",
+        "psnr_y_set5_best",
+        "psnr_y_b100_best",
+        "psnr_y_div2kval_best",
+        f"shift_up_{NF96_NOLE}",
+        "delta_worst_is_set5_x2",
+    },
+}
+UNMEASURED = {
+    "retiming", "time_reruns", "time_pilots", "time_sweep", "time_scouts", "runs_native_total",
+    "native_total", "runs_asr_total", "asr_total", "project_total",
+}  # fmt: skip
+
+
+def test_the_paper_s_own_numbers_reproduce_every_claim_that_they_decide() -> None:
+    rows = {claim.id: judge(claim, RUN, PAPER) for claim in CLAIMS.values()}
+    assert {name for name, row in rows.items() if not row.measured} == UNMEASURED
+    for reason, names in UNDECIDED.items():
+        found = {name for name, row in rows.items() if row.reason.endswith(reason)}
+        assert found == names
+    undecided = set().union(*UNDECIDED.values())
+    others = {row.verdict for name, row in rows.items() if name not in undecided | UNMEASURED}
+    assert others == {Verdict.REPRODUCED}
 
 
 def determined() -> Iterator[Claim]:
     """Yield the claims that the published tables determine, which are most."""
     for claim in MEASURED:
         try:
-            claim.measure(PAPER)
+            measured = claim.measure(TABLED)
+            if isinstance(claim.rule, Bold | Tie):
+                measured.read_spreads()
         except NotMeasuredError:
             continue
         yield claim
@@ -66,8 +106,10 @@ def test_most_claims_follow_from_the_published_tables() -> None:
 @pytest.mark.parametrize("claim", [*determined()], ids=lambda claim: claim.id)
 def test_published_tables_give_the_published_claim(claim: Claim) -> None:
     """One last digit apart at most, since the tables are rounded and the paper rounds last."""
-    said, measured = read_published(claim, PAPER)
-    if said.relation == "=":
+    said, measured = read_published(claim, TABLED)
+    if isinstance(claim.rule, Bold | Tie):  # measured are the numbers that the test is about
+        assert claim.rule.judge(said, measured, measured).agreement is Agreement.HOLDS
+    elif said.relation == "=":
         assert len(measured) == len(said.values)
         for value, goal in zip(measured.values, said.values, strict=True):
             assert abs(value - goal) <= 2.02 * said.compute_half_unit(goal)
@@ -89,7 +131,7 @@ def test_every_published_number_stands_in_the_paper(shared: Path) -> None:
 def test_training_times_are_the_printed_ones(shared: Path) -> None:
     text = (shared / "paper" / "gblsr_paper.tex").read_text(encoding="utf-8")
     notes = [claim.note for claim in MEASURED if claim.note.endswith(" in the paper.")]
-    assert len(notes) == 21
+    assert len(notes) == 14
     for note in notes:
         assert note.removesuffix(" in the paper.") in text
 
@@ -99,7 +141,7 @@ def test_training_times_are_the_printed_ones(shared: Path) -> None:
 SHIFTS = [sign * size for size in np.geomspace(1.1e-5, 1.1e4, 28) for sign in (1, -1)]
 
 
-def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Measured:
+def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Aggregates:
     """Return a run whose rows that a claim read are others; `alter` gives what replaces each."""
     tables = dict(run.tables)
     for kind in {source.aggregate for source in sources}:
@@ -112,7 +154,7 @@ def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Measure
         ]
     other = Aggregates(run.folder, run.config, tables=tables)
     other.provenance = run.provenance
-    return Measured(other)
+    return other
 
 
 def _read(kind: str, row: dict[str, Any], keys: set, names: set[str]) -> bool:
@@ -131,15 +173,15 @@ def scaled(columns: Sequence[str], shift: float) -> Alter:
     return alter
 
 
-def moves(claim: Claim) -> Iterator[Measured]:
-    """Yield runs in which the numbers that a claim reads are moved, together and one by one."""
-    sources = {(s.aggregate, s.key): s for s in claim.measure(Measured(RUN)).sources}
+def moves(claim: Claim) -> Iterator[tuple[float, Aggregates]]:
+    """Yield shares, and runs whose numbers are moved by them, together and one by one."""
+    sources = {(s.aggregate, s.key): s for s in claim.measure(Measured(RUN, PAPER)).sources}
     for chosen in ([*sources.values()], *([source] for source in sources.values())):
         for shift in SHIFTS:
             for columns in (("mean", "wall_seconds", "bandwidth", "value"), ("std",)):
-                yield altered(RUN, chosen, scaled(columns, shift))
+                yield shift, altered(RUN, chosen, scaled(columns, shift))
     for source in sources.values():  # a run less
-        yield altered(RUN, [source], lambda row: [row] if row.get("seed") else [])
+        yield -1.0, altered(RUN, [source], lambda row: [row] if row.get("seed") else [])
 
 
 def agrees(claim: Claim, weighed: Comparison) -> bool:
@@ -158,27 +200,33 @@ def agrees(claim: Claim, weighed: Comparison) -> bool:
 
 def excused(claim: Claim, weighed: Comparison) -> bool:
     """Say whether numbers are excused that are further off than what the claim itself says."""
-    agreement, said = weighed.outcome.agreement, weighed.published
-    if isinstance(claim.rule, Criterion | Structure):
-        return agreement not in (Agreement.HOLDS, Agreement.FAILS)
-    if isinstance(claim.rule, Ordering):
-        return agreement is Agreement.NEAR
-    sign, bound = str(said)[0], np.array(said.values)
-    beyond = (weighed.outcome.values > 2 * bound).any() if sign in "≤<" else False
-    return bool(beyond and bound.all() and agreement is not Agreement.FAILS)
+    said, values = weighed.published, weighed.outcome.values
+    if isinstance(claim.rule, Criterion | Structure | Ordering | Tie | Bold):
+        return True
+    off = np.abs(values - np.resize(said.values, len(values)))
+    if isinstance(claim.rule, Bound):
+        return bool((off > np.abs(said.values) / 4).any() and np.all(said.values))
+    return isinstance(claim.rule, Equals) and bool((off > 2 * np.abs(said.values)).any())
 
 
 @pytest.mark.parametrize("claim", MEASURED, ids=lambda claim: claim.id)
-def test_a_measurement_can_refute_every_claim(claim: Claim) -> None:
-    """Moved across what the paper says a claim loses its verdict, and moved further it fails."""
-    for run in moves(claim):
+def test_a_measurement_can_refute_every_claim(
+    claim: Claim, record_property: Callable[[str, object], None]
+) -> None:
+    """Moved far enough every claim fails; by which share of its numbers, the report says."""
+    for share, run in moves(claim):
         try:
-            weighed = compare(claim, run, PAPER, SIGMAS)
+            weighed = compare(claim, run, PAPER)
         except NotMeasuredError:
             continue
-        assert (weighed.outcome.agreement is Agreement.HOLDS) == agrees(claim, weighed)
-        assert not excused(claim, weighed)
-        if weighed.outcome.agreement is Agreement.FAILS:
+        agreement = weighed.outcome.agreement
+        if agreement is Agreement.HOLDS:
+            assert agrees(claim, weighed)
+        if agreement is Agreement.NEAR:
+            assert not excused(claim, weighed)
+        if agreement is Agreement.FAILS:
+            assert not agrees(claim, weighed)
+            record_property("fails when moved by", share)
             return
     pytest.fail("whatever is measured, it does not fail; a claim that cannot is none")
 
@@ -189,25 +237,40 @@ SPOILED = [  # a claim, what is measured in place of the paper's numbers, and it
     # 0.780 of the slowest baseline's time where 0.75 is the criterion.
     ("gate_cost", {("native", "urban100", "gblsr_scalar", "inference_ms"): 0.780 * 5.72},
      Verdict.NOT_REPRODUCED),
-    # One margin is reversed by less than its noise.
+    # Margins within their noise say nothing, whichever side they lie on.
     ("rank_psnr_liif_wire", {("native", "urban100", "wire", "psnr"): 15.371 + 0.029},
-     Verdict.REVERSED),
+     Verdict.UNDECIDED),
     ("best_psnr_is_full", {("native", "urban100", "gblsr_scalar", "psnr"): 18.827 + 0.062},
-     Verdict.REVERSED),
+     Verdict.UNDECIDED),
     ("scalar_best_edge_lpips", {("native", "kodak", "gblsr_full", "edge_lpips"): 0.2469 - 0.0014},
-     Verdict.REVERSED),
+     Verdict.UNDECIDED),
     ("rank_psnr_liif_wire", {("native", "urban100", "wire", "psnr"): 15.371 + 0.5},
      Verdict.NOT_REPRODUCED),
     # Another cell loses more than Set5 x2.
     ("delta_worst_is_set5_x2",
      {("asr_quality", "urban100", "gblsr_asr_nole", "3", "psnr_y"): 28.632 - 0.0350},
-     Verdict.REVERSED),
+     Verdict.UNDECIDED),
     ("delta_worst_is_set5_x2",
      {("asr_quality", "urban100", "gblsr_asr_nole", "3", "psnr_y"): 28.632 - 0.5},
      Verdict.NOT_REPRODUCED),
-    # |t| of 0.25 / 0.123 = 2.0 where it is below 1.05.
-    ("full_tie_t", {("native", "kodak", "gblsr_full", "psnr"): 22.3116 + 0.25},
+    # A difference of 0.5 dB is told apart (p = 0.015), and no more than noise beside 0.126.
+    ("full_tie", {("native", "kodak", "gblsr_full", "psnr"): 22.3116 + 0.5}, Verdict.UNDECIDED),
+    ("full_tie", {("native", "kodak", "gblsr_full", "psnr"): 22.3116 + 1.0},
      Verdict.NOT_REPRODUCED),
+    ("table1_ssim_bold", {("native", "kodak", "gblsr_scalar", "ssim"): 0.5279 - 0.003},
+     Verdict.UNDECIDED),
+    ("table1_ssim_bold", {("native", "kodak", "gblsr_scalar", "ssim"): 0.5279 - 0.02},
+     Verdict.NOT_REPRODUCED),
+    # Past a bound by more than a quarter of it, and within the noise.
+    ("full_psnr_gain_bound", {("native", "kodak", "gblsr_full", "psnr"): 22.3116 + 0.15},
+     Verdict.WITHIN_NOISE),
+    ("full_psnr_gain_bound", {("native", "kodak", "gblsr_full", "psnr"): 22.3116 + 0.25},
+     Verdict.UNDECIDED),
+    ("regions_not_better", {("ablation", "gblsr_full", "delta_psnr_texture"): 0.31},
+     Verdict.NOT_REPRODUCED),
+    # A step of the other sign is no reproduction, and no refutation where seeds cover both.
+    ("full_psnr_gain", {("native", "kodak", "gblsr_full", "psnr"): 22.3116 - 0.33},
+     Verdict.UNDECIDED),
     # A better LPIPS of Full is no support for a worse one, however clear.
     ("full_lpips_worse", {("native", "kodak", "gblsr_full", "lpips"): 0.5},
      Verdict.NOT_REPRODUCED),
@@ -221,12 +284,12 @@ def test_a_spoiled_number_is_seen(
     run = RUN
     for (kind, *key), mean in numbers.items():
         run = with_cell(run, kind, tuple(key), mean=mean)
-    assert judge(CLAIMS[name], Measured(run), PAPER, SIGMAS).verdict == verdict
+    assert judge(CLAIMS[name], run, PAPER).verdict == verdict
 
 
 def with_cell(run: Aggregates, kind: str, key: tuple[str, ...], **values: float) -> Aggregates:
     source = Source(kind, key, "", "", Summary())
-    return altered(run, [source], lambda row: [{**row, **values}]).aggregates
+    return altered(run, [source], lambda row: [{**row, **values}])
 
 
 def test_the_cost_criterion_is_not_met_in_claims_and_table_alike() -> None:
@@ -234,29 +297,16 @@ def test_the_cost_criterion_is_not_met_in_claims_and_table_alike() -> None:
     run = with_cell(RUN, "native", key, mean=0.780 * 5.72)
     (table,) = build.build_tables(run, read_items()["gates"])
     assert "not met (0.247×, 0.247×, 0.780×)" in {str(row.cells[-1]) for row in table.groups[0]}
-    assert judge(CLAIMS["gate_cost"], Measured(run), PAPER, SIGMAS).holds == "no"
-
-
-def test_a_shift_downwards_is_no_small_positive_shift() -> None:
-    """nf96+noLE at -0.0042 dB is as near to +0.0078 as seed noise allows, and not positive."""
-    run = RUN
-    for row in RUN.table("asr_quality"):
-        if row["method"] == "gblsr_asr_nf96_nole" and row["scale"] in ("2", "3", "4"):
-            key = tuple(row[name] for name in SCHEMAS["asr_quality"].keys)
-            run = with_cell(run, "asr_quality", key, mean=row["mean"] - 0.0120)
-    variant = "gblsr_asr_nf96_nole"
-    size = judge(CLAIMS[f"delta_id_{variant}"], Measured(run), PAPER, SIGMAS)
-    sign = judge(CLAIMS[f"shift_up_{variant}"], Measured(run), PAPER, SIGMAS)
-    assert (size.measured, size.verdict) == ("-0.0042", Verdict.WITHIN_NOISE)
-    assert (sign.verdict, sign.holds) == (Verdict.REVERSED, "no")
+    assert judge(CLAIMS["gate_cost"], run, PAPER).holds == "no"
 
 
 @pytest.mark.parametrize(
     ("percent", "verdict"),
-    [(0.14, Verdict.REPRODUCED), (0.27, Verdict.WITHIN_NOISE), (0.29, Verdict.NOT_REPRODUCED)],
+    # One of three: at 1.67 % F with 2 and 2 degrees of freedom is 59, its root 7.7.
+    [(0.14, Verdict.REPRODUCED), (1.0, Verdict.WITHIN_NOISE), (1.2, Verdict.NOT_REPRODUCED)],
 )
 def test_repeats_of_a_timing_are_held_to_their_own_size(percent: float, verdict: Verdict) -> None:
     key = ("set14", "gblsr_asr", "4", "paper", "mean_ms")
     mean = RUN.cell("asr_latency", *key).mean
     run = with_cell(RUN, "asr_latency", key, std=percent / 100 * mean * 0.9999)
-    assert judge(CLAIMS["repeat_gblsr_asr"], Measured(run), PAPER, SIGMAS).verdict == verdict
+    assert judge(CLAIMS["repeat_gblsr_asr"], run, PAPER).verdict == verdict

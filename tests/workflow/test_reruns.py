@@ -360,7 +360,6 @@ ROWS = [
     edit("config/pixels.tsv", "kodim01.png\t", "kodim01.PNG\t", NOTHING, set()),
     setting("preset", "short", NOTHING, {"main_kodak", "frontier", *SEEN}),
     setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
-    setting("claims.seed_noise_sigmas", 3.0, NOTHING),
     # what was made, and is now another, or gone
     changed("claims.md", "", NOTHING, {"claims_page"}),
     changed("tables/main_kodak.tex", "", NOTHING, {"main_kodak"}),

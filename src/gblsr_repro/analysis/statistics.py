@@ -35,6 +35,19 @@ class Summary:
 Column = Sequence[Summary]
 
 
+def pool_spreads(*cells: Summary) -> tuple[float, float]:
+    """Pool the standard deviations of numbers over seeds: the deviation, its degrees of freedom.
+
+    Numbers without a spread add nothing; NaN where none has one.
+    """
+    known = [cell for cell in cells if cell.spread]
+    if not known:
+        return math.nan, math.nan
+    freedom = sum(cell.n - 1 for cell in known)
+    variance = sum((cell.n - 1) * cell.std**2 for cell in known) / freedom
+    return math.sqrt(variance), freedom
+
+
 def compute_pooled_p(a: Summary, b: Summary) -> float:
     """Return the two-sided p of Student's t-test with pooled variance, NaN unless both can be used.
 
@@ -42,13 +55,12 @@ def compute_pooled_p(a: Summary, b: Summary) -> float:
     """
     if not (a.spread and b.spread):
         return math.nan
-    if a.std == 0 and b.std == 0:
+    std, freedom = pool_spreads(a, b)
+    if std == 0:
         return float(a.mean == b.mean)
     from scipy import special  # scipy.stats takes longer to import, and few need either
 
-    freedom = a.n + b.n - 2
-    variance = ((a.n - 1) * a.std**2 + (b.n - 1) * b.std**2) / freedom
-    t = (a.mean - b.mean) / math.sqrt(variance * (1 / a.n + 1 / b.n))
+    t = (a.mean - b.mean) / (std * math.sqrt(1 / a.n + 1 / b.n))
     return float(2 * special.stdtr(freedom, -abs(t)))
 
 

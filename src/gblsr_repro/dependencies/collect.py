@@ -85,7 +85,6 @@ EXPERIMENT = (
     "asr",
     "latency",
     "diagnostics",
-    "claims",
 )
 
 RULES = {

@@ -46,7 +46,8 @@ def compute_statistics(
     - global_mean, global_std over all patches; mean_<region> over the patches of a region;
     - gap: |mean_texture - mean_smooth|;
     - var_within, var_across, var_total;
-    - t1: median over images of the variation within an image, t1_p99 its 99th percentile;
+    - t1: median over images of the variation within an image, t1_p99 its 99th percentile, t1_peak
+      its most frequent value when rounded to three decimals;
     - t2: fraction of images whose range, max - min, is below `collapsed_fraction` of
       `allowed_range`;
     - t3: gap / global_mean; t4: var_within / var_total, 0 for a constant field.
@@ -54,6 +55,8 @@ def compute_statistics(
     Statistics of a region without patches are None.
     """
     flat = _flatten(bandwidth)
+    variation = compute_variation(bandwidth)
+    rounded, images = np.unique(variation.round(3), return_counts=True)
     labels = region.reshape(flat.shape)
     mean = float(flat.mean())
     spread = flat.max(axis=1) - flat.min(axis=1)
@@ -74,8 +77,9 @@ def compute_statistics(
         "var_within": within,
         "var_across": across,
         "var_total": total,
-        "t1": float(np.median(compute_variation(bandwidth))),
-        "t1_p99": float(np.quantile(compute_variation(bandwidth), 0.99)),
+        "t1": float(np.median(variation)),
+        "t1_p99": float(np.quantile(variation, 0.99)),
+        "t1_peak": float(rounded[images.argmax()]),
         "t2": float(np.mean(spread < collapsed_fraction * allowed_range)),
         "t3": None if gap is None else gap / mean,
         "t4": within / total if total > 0 else 0.0,

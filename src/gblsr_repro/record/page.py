@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..analysis.claims.rows import FILE, Row
+from ..analysis.claims.rows import FILE, Row, Verdict
 from ..analysis.metrics import list_shown
 from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.provenance import Scope
@@ -35,6 +35,7 @@ from .values import MAIN, RUN_TABLE, VALUES
 
 SHOWN = [replace(metric, digits=metric.digits - 1) for metric in list_shown("record")]
 """The metrics of the short tables of arms, with the decimals that a narrow screen has room for."""
+SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)  # verdicts that say nothing of a claim
 BESIDE = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"  # a narrow screen keeps a pair in one line
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
@@ -181,7 +182,7 @@ def list_diagnostic(claims: Claims) -> Section:
     rows = [
         (row.sentence, *format_sides(row))
         for row in claims.rows
-        if row.scope in (Scope.LOCALITY, Scope.ABLATION) and row.holds
+        if row.scope in (Scope.LOCALITY, Scope.ABLATION) and row.measured
     ]
     table = build_simple_table(("", "Paper", "Here"), rows, "lrr")
     return Section("Locality diagnostic and ablation", tables=[table] if rows else [])
@@ -203,7 +204,7 @@ def list_relations(claims: Claims) -> list[Table]:
     rows = []
     for row in claims.rows:
         is_bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
-        if is_bound and row.holds:
+        if is_bound and row.measured and row.verdict not in SHOWN_ALONE:
             rows.append((row.sentence, *format_sides(row), format_agreement(row)))
     caption = "Orderings and bounds that there are numbers for"
     header = ("The paper says", "Bound", "Measured", "In these runs")

@@ -27,7 +27,8 @@ SCOPE_TITLES = {
     Scope.ASR_LATENCY: "Super-resolution speed and memory",
     Scope.ASR_COST: "Super-resolution training time",
 }
-RARE = (Verdict.REVERSED, Verdict.HOLDS, Verdict.NOT_JUDGED)  # explained only where they occur
+RARE = (Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)
+"""The verdicts that are explained only where they occur."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Claims:
         """By scope with judged claims: the differences from the paper that all its claims share."""
         shared: dict[str, list[str]] = {}
         for row in self.rows:
-            if row.holds:
+            if row.measured and row.verdict != Verdict.NOT_JUDGED:
                 differences = _split_conditions(row)
                 before = shared.get(row.scope, differences)
                 shared[row.scope] = [text for text in before if text in differences]
@@ -125,12 +126,14 @@ def build_page(claims: Claims) -> Section:
 
 
 def summarize(claims: Claims) -> str:
-    """Say how many of the claims that have numbers hold, and how many have none."""
-    measured = [row for row in claims.rows if row.holds]
-    holding = sum(row.holds == "yes" for row in measured)
+    """Say how many of the claims that the run decides hold, and why the others are open."""
+    counts = Counter(row.holds for row in claims.rows)
+    verdicts = Counter(row.verdict for row in claims.rows)
+    absent, device = verdicts[Verdict.NOT_MEASURED], verdicts[Verdict.OTHER_DEVICE]
     text = (
-        f"{holding} of the {len(measured)} claims that this run has numbers for hold; "
-        f"{len(claims.rows) - len(measured)} have no number here or cannot be judged."
+        f"{counts['yes']} of the {counts['yes'] + counts['no']} claims that this run decides hold. "
+        f"Of the others {counts[''] - absent - device} are left open by seed noise or not judged, "
+        f"{device} need the paper's GPU and {absent} have no number here."
     )
     if any(row.verdict == Verdict.DIFFERENT for row in claims.rows):
         text += (
@@ -141,7 +144,7 @@ def summarize(claims: Claims) -> str:
 
 
 def count_by_topic(claims: Claims) -> Table:
-    """Count by topic the claims that hold, that do not, and that have no number."""
+    """Count by topic the claims that hold, that do not, and that are not decided."""
     by_topic: dict[str, Counter[str]] = {}
     for row in claims.rows:
         by_topic.setdefault(row.topic, Counter())[row.holds] += 1
@@ -150,7 +153,7 @@ def count_by_topic(claims: Claims) -> Table:
         (topic, *(str(counts[column] or DASH) for column in columns))
         for topic, counts in by_topic.items()
     ]
-    return build_simple_table(("Topic", "Hold", "Do not hold", "No number"), lines, "lrrr")
+    return build_simple_table(("Topic", "Hold", "Do not hold", "Open"), lines, "lrrr")
 
 
 def list_counts(claims: Claims) -> str:
@@ -208,12 +211,13 @@ def format_verdict(row: Row) -> str:
     """Format the verdict, with whether the claim would hold under other conditions."""
     if row.verdict != Verdict.DIFFERENT:
         return row.qualified_verdict
-    return f"{row.verdict}; would {format_agreement(row)}"
+    would = "would " if row.holds else ""
+    return f"{row.verdict}; {would}{format_agreement(row)}"
 
 
 def format_agreement(row: Row) -> str:
-    """Format whether the numbers alone agree with the paper: hold or not hold."""
-    return "hold" if row.holds == "yes" else "not hold"
+    """Format whether the numbers alone agree with the paper: hold, not hold or undecided."""
+    return {"yes": "hold", "no": "not hold", "": "undecided"}[row.holds]
 
 
 def format_tolerance(row: Row) -> str:

@@ -16,13 +16,15 @@ VERDICT_STYLES = {  # a sign, a class of templates/page.css, and what the verdic
     Verdict.REPRODUCED: (
         "✓", "good", "agrees at the paper's printed precision, or the claimed relation holds"),
     Verdict.WITHIN_NOISE: ("≈", "near", "misses by no more than the tolerance stated beside it"),
-    Verdict.REVERSED: (
-        "↔", "near", "the claimed order is the other way round, by no more than seed noise"),
+    Verdict.UNDECIDED: (
+        "↔", "near", "seed noise covers both answers; the reason is stated"),
     Verdict.HOLDS: (
         "=", "good", "about structure alone, and so in any preset; this one is not the paper's"),
     Verdict.NOT_REPRODUCED: ("✗", "bad", "misses by more, under the paper's conditions"),
     Verdict.DIFFERENT: (
-        "≠", "other", "measured on other data, settings, seeds or devices: shown, not judged"),
+        "≠", "other", "measured on other data, settings or seeds: shown, not judged"),
+    Verdict.OTHER_DEVICE: (
+        "○", "other", "time, memory or cost of another device than the paper's: shown alone"),
     Verdict.NOT_JUDGED: (
         "○", "other", "timed on a GPU that other processes used: shown alone"),
     Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is stated"),

@@ -1,19 +1,19 @@
-"""Compute with estimates: arrays of numbers with standard errors.
+"""Compute with estimates: arrays of numbers with standard errors and degrees of freedom.
 
-Standard errors are propagated to first order as if all terms were independent, which overstates the
-noise of terms that share a mean.
+Standard errors are propagated to first order, degrees of freedom by the Welch-Satterthwaite formula
+(Satterthwaite, Biometrics Bulletin 2, 1946; Welch, Biometrika 34, 1947): the arms of a difference
+or a ratio have spreads of different size, which a pooled variance would mix up. Two sides of a
+comparison, whose spreads are the same, are pooled before that (`Measured`). Terms count as
+independent, which overstates the noise of terms that share a mean.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import statistics
-from ..metrics import METRICS
 from ..reader import Key
 from ..statistics import Summary
 
@@ -41,19 +41,21 @@ class Source:
 class Estimate:
     """An array of numbers with standard errors.
 
-    `values` (k,); `errors` (k,), NaN where the spread over seeds is unknown; `sources`, the numbers
-    of the aggregates that it is computed from: one for each value, in order, when just read.
+    `values` (k,); `errors` (k,), NaN where no spread over seeds is known; `freedom` (k,), the
+    degrees of freedom of the errors, infinite where these are exact; `sources`, the numbers of the
+    aggregates that it is computed from: one for each value, in order, when just read.
     """
 
     values: np.ndarray
     errors: np.ndarray
+    freedom: np.ndarray
     sources: Sequence[Source] = ()
 
     @classmethod
     def exact(cls, values: Iterable[float], sources: Sequence[Source] = ()) -> Estimate:
         """Build an estimate with errors of 0."""
         array = np.asarray(list(values), dtype=np.float64)
-        return cls(array, np.zeros_like(array), sources)
+        return cls(array, np.zeros_like(array), np.full_like(array, np.inf), sources)
 
     @classmethod
     def convert(cls, value: Estimate | float) -> Estimate:
@@ -65,25 +67,38 @@ class Estimate:
 
     # --- arithmetic -------------------------------------------------------------------------------
 
-    def _with(self, other: Estimate | float, compute: Callable[[Estimate, Estimate], Estimate]
-              ) -> Estimate:  # fmt: skip
-        right = Estimate.convert(other)
-        return replace(compute(self, right), sources=(*self.sources, *right.sources))
+    def _join(
+        self,
+        other: Estimate,
+        values: np.ndarray,
+        slope: np.ndarray | float,
+        other_slope: np.ndarray | float,
+    ) -> Estimate:
+        """Return `values`, computed from two estimates, with their errors by the two slopes."""
+        squares = np.square(self.errors * slope), np.square(other.errors * other_slope)
+        weight = squares[0] ** 2 / self.freedom + squares[1] ** 2 / other.freedom
+        freedom = _divide(np.square(sum(squares)), weight)
+        sources = (*self.sources, *other.sources)
+        return Estimate(values, np.sqrt(sum(squares)), freedom, sources)
 
     def __add__(self, other: Estimate | float) -> Estimate:
-        return self._with(other, lambda a, b: Estimate(a.values + b.values, _noise(a, b)))
+        right = Estimate.convert(other)
+        return self._join(right, self.values + right.values, 1, 1)
 
     def __sub__(self, other: Estimate | float) -> Estimate:
-        return self._with(other, lambda a, b: Estimate(a.values - b.values, _noise(a, b)))
+        right = Estimate.convert(other)
+        return self._join(right, self.values - right.values, 1, -1)
 
     def __mul__(self, other: Estimate | float) -> Estimate:
-        def product(a: Estimate, b: Estimate) -> Estimate:
-            return Estimate(a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values))
-
-        return self._with(other, product)
+        right = Estimate.convert(other)
+        return self._join(right, self.values * right.values, right.values, self.values)
 
     def __truediv__(self, other: Estimate | float) -> Estimate:
-        return self._with(other, _ratio)
+        right = Estimate.convert(other)
+        if not right.values.all():
+            raise NotMeasuredError("a divisor is 0")
+        ratio = self.values / right.values
+        return self._join(right, ratio, 1 / right.values, -ratio / right.values)
 
     def __rsub__(self, other: float) -> Estimate:
         return Estimate.convert(other) - self
@@ -119,18 +134,16 @@ class Estimate:
 
     def select(self, places: Sequence[int]) -> Estimate:
         """Select elements by position; all sources are kept."""
-        return replace(self, values=self.values[places], errors=self.errors[places])
+        return Estimate(
+            self.values[places], self.errors[places], self.freedom[places], self.sources
+        )
 
 
-def _noise(a: Estimate, b: Estimate) -> np.ndarray:
-    return np.hypot(a.errors, b.errors)
-
-
-def _ratio(a: Estimate, b: Estimate) -> Estimate:
-    if not b.values.all():
-        raise NotMeasuredError("a divisor is 0")
-    ratio = a.values / b.values
-    return Estimate(ratio, np.hypot(a.errors, b.errors * ratio) / np.abs(b.values))
+def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Divide degrees of freedom, which are infinite where errors are 0."""
+    return np.divide(
+        numerator, denominator, out=np.full(denominator.shape, np.inf), where=denominator > 0
+    )
 
 
 # --- of any numbers -------------------------------------------------------------------------------
@@ -138,9 +151,12 @@ def _ratio(a: Estimate, b: Estimate) -> Estimate:
 
 def concatenate(*parts: Estimate) -> Estimate:
     """Concatenate estimates."""
-    values, errors = ([getattr(part, name) for part in parts] for name in ("values", "errors"))
+    values, errors, freedom = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("values", "errors", "freedom")
+    )
     sources = [source for part in parts for source in part.sources]
-    return Estimate(np.concatenate(values), np.concatenate(errors), sources)
+    return Estimate(values, errors, freedom, sources)
 
 
 def minimum(x: Estimate) -> Estimate:
@@ -159,22 +175,23 @@ def span(x: Estimate) -> Estimate:
 
 
 def total(x: Estimate) -> Estimate:
-    """Return the sum."""
-    error = np.sqrt(np.square(x.errors).sum(keepdims=True))
-    return Estimate(x.values.sum(keepdims=True), error, x.sources)
+    """Return the sum. Its elements come from the same runs, so that their errors add up."""
+    errors = x.errors.sum(keepdims=True)
+    weight = (x.errors / np.sqrt(x.freedom)).sum(keepdims=True)
+    freedom = _divide(np.square(errors), np.square(weight))
+    return Estimate(x.values.sum(keepdims=True), errors, freedom, x.sources)
 
 
 def mean(x: Estimate) -> Estimate:
-    """Return the arithmetic mean."""
-    whole = total(x)
-    return replace(whole, values=whole.values / len(x), errors=whole.errors / len(x))
+    """Return the arithmetic mean, with the error of `total`."""
+    return total(x) / len(x)
 
 
 def geometric_mean(x: Estimate) -> Estimate:
     """Return the geometric mean."""
-    logs = mean(Estimate(np.log(x.values), x.errors / x.values))
+    logs = mean(replace(x, values=np.log(x.values), errors=x.errors / x.values))
     middle = np.exp(logs.values)
-    return Estimate(middle, middle * logs.errors, x.sources)
+    return replace(logs, values=middle, errors=middle * logs.errors)
 
 
 def count(x: Estimate) -> Estimate:
@@ -203,48 +220,3 @@ def deviations(x: Estimate) -> Estimate:
 def relative_deviations(x: Estimate) -> Estimate:
     """Return the standard deviations over seeds in percent of the means."""
     return 100 * deviations(x) / Estimate.exact(x.values)
-
-
-def bold(x: Estimate, alpha: float) -> Estimate:
-    """Return 1 for every number that the rule of the paper's main tables sets in bold, else 0."""
-    cells, flags = x.read_spreads(), np.zeros(len(x))
-    metric = METRICS[x.sources[0].key[-1]]
-    for column in x.group_columns():
-        flags[column] = statistics.mark_bold([cells[place] for place in column], metric, alpha)
-    return Estimate.exact(flags, x.sources)
-
-
-def pooled_p(x: Estimate) -> Estimate:
-    """Return the two-sided p of the pooled t-test for every pair of arms or methods."""
-    return _apply_test(x, statistics.compute_pooled_p)
-
-
-def pooled_p_above(x: Estimate) -> Estimate:
-    """Return `pooled_p` where the first of a pair has the higher mean, else 1."""
-    return _apply_test(
-        x, lambda a, b: statistics.compute_pooled_p(a, b) if a.mean > b.mean else 1.0
-    )
-
-
-def welch_t(x: Estimate) -> Estimate:
-    """Return |t| of Welch's t-test for every pair of arms or methods."""
-    return _apply_test(x, lambda a, b: _compute_welch(a, b)[0])
-
-
-def welch_freedom(x: Estimate) -> Estimate:
-    """Return the Welch-Satterthwaite degrees of freedom for every pair of arms or methods."""
-    return _apply_test(x, lambda a, b: _compute_welch(a, b)[1])
-
-
-def _apply_test(x: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
-    cells = x.read_spreads()
-    return Estimate.exact((test(cells[a], cells[b]) for a, b in x.group_columns()), x.sources)
-
-
-def _compute_welch(a: Summary, b: Summary) -> tuple[float, float]:
-    """Return |t| and the Welch-Satterthwaite degrees of freedom."""
-    u, v = a.std**2 / a.n, b.std**2 / b.n
-    if u + v == 0:
-        raise NotMeasuredError("neither of two numbers varies over seeds")
-    freedom = (u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1))
-    return abs(a.mean - b.mean) / math.sqrt(u + v), freedom

@@ -2,9 +2,10 @@
 
 A number is reproduced where it agrees with the published one at the precision that the paper
 prints, or where the relation that the paper states holds; `rules` has what lies between that and a
-failure. A number measured under conditions that say nothing about the paper's (such as other steps
-or another device) gets no such verdict: the claim is shown with whether it would hold. Conditions
-that leave a verdict possible (other training images) qualify it. Times are judged by the paper's
+failure, and what seed noise leaves undecided. A number measured under conditions that say nothing
+about the paper's (such as other steps) gets no such verdict: the claim is shown with whether it
+would hold. Times and memory of another device say nothing at all about a claim. Conditions that
+leave a verdict possible (other training images) qualify it. Times are judged by the paper's
 clock (see `evaluation.latency`), and not at all where other processes used the GPU meanwhile.
 Claims about structure, such as parameter counts, depend on no conditions; in a preset other than
 the paper's they hold rather than are reproduced.
@@ -12,6 +13,7 @@ the paper's they hold rather than are reproduced.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,13 +23,13 @@ import numpy as np
 from ...config import Config, load_protocol
 from ...errors import UserError
 from ..paper_aggregates import read_paper_aggregates
-from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
+from ..provenance import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates
 from .estimates import Estimate, NotMeasuredError
 from .measured import Measured
 from .published import Published
 from .registry import Claim
-from .rows import VERDICTS, Row, Verdict, write_claims
+from .rows import HOLDS, VERDICTS, Row, Verdict, write_claims
 from .rules import Agreement, Outcome
 from .topics import CLAIMS
 
@@ -39,15 +41,15 @@ def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
     """
     if not aggregates.is_dir():
         raise UserError(f"{aggregates} is not a folder; run the aggregate step that makes it.")
-    rows = judge_all(Aggregates(aggregates, config), config["claims"]["seed_noise_sigmas"])
+    rows = judge_all(Aggregates(aggregates, config))
     write_claims(rows, output)
     return rows
 
 
-def judge_all(run: Aggregates, sigmas: float) -> list[Row]:
+def judge_all(run: Aggregates) -> list[Row]:
     """Judge every claim on the aggregates of a run."""
-    paper = Measured(read_paper_aggregates(load_protocol()))
-    return [judge(claim, Measured(run), paper, sigmas) for claim in CLAIMS.values()]
+    paper = read_paper_aggregates(load_protocol())
+    return [judge(claim, run, paper) for claim in CLAIMS.values()]
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -78,12 +80,12 @@ def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate |
     return Published.parse(claim.published, tabled), tabled
 
 
-def compare(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Comparison:
+def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
     """Measure a claim and apply its rule. Raises `NotMeasuredError` naming what is absent."""
-    published, tabled = read_published(claim, paper)
+    published, tabled = read_published(claim, Measured(paper, run))
     if claim.measure is None:
         raise NotMeasuredError(claim.note)
-    measured = claim.measure(run)
+    measured = claim.measure(Measured(run, paper))
     several = published.relation == "=" or len(published.values) > 1
     if several and len(measured) != len(published.values):
         raise ValueError(
@@ -92,51 +94,48 @@ def compare(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Comp
         )
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
-    outcome = claim.rule.judge(published, measured, tabled, sigmas)
+    outcome = claim.rule.judge(published, measured, tabled)
     return Comparison(published, measured, outcome)
 
 
-def judge(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Row:
-    """Judge one claim on the aggregates of a run."""
+def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> Row:
+    """Judge one claim on the aggregates of a run, with the paper's beside them."""
+    described = describe(claim, read_published(claim, Measured(paper, run))[0])
     try:
-        comparison = compare(claim, run, paper, sigmas)
+        comparison = compare(claim, run, paper)
     except NotMeasuredError as error:
         note = claim.note if claim.measure else ""
-        return replace(describe(claim, paper), reason=str(error), note=note)
+        return replace(described, reason=str(error), note=note)
     outcome = comparison.outcome
     row = replace(
-        describe(claim, paper),
+        described,
         measured=comparison.text,
         published_values=" ".join(map(repr, comparison.published.values)),
         measured_values=" ".join(map(repr, outcome.values.tolist())),
     )
-    differences = find_differences(claim, run.aggregates, comparison.measured)
+    differences = find_differences(claim, run, comparison.measured)
     relevant = [each for each in differences if each.effect is not Effect.NONE]
     conditions = "; ".join(each.sentence for each in relevant)
-    blocked = any(each.effect is Effect.BLOCKS for each in relevant)
     for difference in differences:
         if difference.name == SHARED_GPU:
             reason = difference.sentence
             return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, conditions=conditions)
-    verdict = decide(claim, run.aggregates, outcome.agreement, blocked)
+    verdict = decide(claim, run, outcome.agreement, relevant)
     qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
-    near = outcome.agreement in (Agreement.NEAR, Agreement.REVERSED)
-    shade = outcome.agreement if verdict is Verdict.DIFFERENT and near else ""
-    holds = outcome.agreement in (Agreement.HOLDS, Agreement.NEAR)
+    near = verdict is Verdict.DIFFERENT and outcome.agreement is Agreement.NEAR
     return replace(
         row,
         allowed=" ".join(format(value, ".4g") for value in outcome.allowed),
         verdict=verdict,
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
-        holds="yes" if holds else "no",
-        reason="; ".join(filter(None, (shade, outcome.reason))),
+        holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS[outcome.agreement],
+        reason=outcome.agreement if near else outcome.reason,
         conditions="" if claim.scope is Scope.STRUCTURE else conditions,
     )
 
 
-def describe(claim: Claim, paper: Measured) -> Row:
+def describe(claim: Claim, published: Published) -> Row:
     """Build the row of a claim before anything is measured."""
-    published, _ = read_published(claim, paper)
     return Row(
         id=claim.id,
         topic=claim.topic,
@@ -151,13 +150,18 @@ def describe(claim: Claim, paper: Measured) -> Row:
     )
 
 
-def decide(claim: Claim, run: Aggregates, agreement: Agreement, blocked: bool) -> Verdict:
-    """Decide the verdict from how the numbers agree and whether conditions block one."""
+def decide(
+    claim: Claim, run: Aggregates, agreement: Agreement, relevant: Sequence[Difference]
+) -> Verdict:
+    """Decide the verdict from how the numbers agree and which conditions block one."""
     if claim.scope is Scope.STRUCTURE and agreement is not Agreement.FAILS:
         # It follows from the code alone, and fails only where another preset has other sizes.
         is_paper = run.provenance.preset == PAPER_PRESET
         return VERDICTS[agreement] if is_paper else Verdict.HOLDS
-    return Verdict.DIFFERENT if blocked else VERDICTS[agreement]
+    blocking = [each.name for each in relevant if each.effect is Effect.BLOCKS]
+    if DEVICE in blocking:
+        return Verdict.OTHER_DEVICE
+    return Verdict.DIFFERENT if blocking else VERDICTS[agreement]
 
 
 def find_differences(claim: Claim, run: Aggregates, measured: Estimate) -> list[Difference]:

@@ -13,11 +13,12 @@ from ...config import load_protocol, read_methods
 from ...evaluation import PAPER
 from ..reader import Aggregates
 from ..schemas import RUNS, SCHEMAS, format_scale
-from ..statistics import Summary
+from ..statistics import Summary, pool_spreads
 from .estimates import Estimate, NotMeasuredError, Source
 
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
 TIMED_SCALE = format_scale(load_protocol()["asr"]["timing"]["scale"])
+PAPER_SEEDS = len(load_protocol()["seeds"])  # also of the numbers that it prints without a spread
 
 Names = str | Sequence[str]
 
@@ -25,12 +26,15 @@ Names = str | Sequence[str]
 class Measured:
     """Reader of the numbers in one folder of aggregates; every method returns an `Estimate`.
 
-    Each argument is one name or several. Elements follow the names in order, the last argument
-    fastest. Raises `NotMeasuredError` naming the first number that is absent.
+    `beside` are the aggregates that the numbers are compared with, a run's or the paper's: a number
+    spreads over seeds in both alike, and its deviation is pooled over the two. Each argument is one
+    name or several. Elements follow the names in order, the last argument fastest. Raises
+    `NotMeasuredError` naming the first number that is absent.
     """
 
-    def __init__(self, aggregates: Aggregates) -> None:
+    def __init__(self, aggregates: Aggregates, beside: Aggregates | None = None) -> None:
         self.aggregates = aggregates
+        self.beside = beside
 
     def native(self, datasets: Names, arms: Names, metric: str) -> Estimate:
         """Read a metric of the native benchmark."""
@@ -90,15 +94,22 @@ class Measured:
     # --- reading cells and columns ----------------------------------------------------------------
 
     def _read_cells(self, aggregate: str, **names: Names) -> Estimate:
-        """Read means over seeds with their standard errors, std / sqrt(n)."""
+        """Read means over seeds with their standard errors, the pooled deviation / sqrt(n)."""
         columns = SCHEMAS[aggregate].keys
         keys = product(*(_as_list(names[column]) for column in columns))
         sources = [
             self._read_source(aggregate, **dict(zip(columns, key, strict=True))) for key in keys
         ]
-        cells = [source.cell for source in sources]
-        errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
-        return Estimate(np.array([c.mean for c in cells]), np.array(errors), sources)
+        beside = self.beside
+        others = beside.cells(aggregate) if beside and beside.has(aggregate) else {}
+        values, errors, freedom = [], [], []
+        for source in sources:
+            cell = source.cell
+            std, degrees = pool_spreads(cell, others.get(source.key, Summary()))
+            values.append(cell.mean)
+            errors.append(std / math.sqrt(PAPER_SEEDS if math.isnan(cell.n) else cell.n))
+            freedom.append(degrees)
+        return Estimate(np.array(values), np.array(errors), np.array(freedom), sources)
 
     def _read_source(self, aggregate: str, **named: str) -> Source:
         """Read one number."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import load_protocol, read_arms, read_datasets
+from ...config import read_arms, read_datasets
 from ..metrics import LSE, METRICS, Metric
 from ..provenance import Scope
-from .estimates import Estimate, bold, deviations
+from .estimates import Estimate, deviations
 from .measured import Measured
 from .published import Tabled
 from .registry import Topic
-from .rules import TEST, Equals, Spread
+from .rules import Bold, Equals, Spread
 from .subjects import ARMS, FAMILY, FIXED, FULL, SCALAR, SETS
 
 BOLD = {  # what Tables 1-3 and 10 print in bold
@@ -44,11 +44,6 @@ def cells(run: Measured, table: Table) -> Estimate:
 def spreads(run: Measured, table: Table) -> Estimate:
     """Return their standard deviations over seeds."""
     return deviations(run.native(*table))
-
-
-def marked(run: Measured, table: Table) -> Estimate:
-    """Say of the cells which are bold by the paper's rule."""
-    return bold(run.native(*table), load_protocol()["native"]["significance"])
 
 
 def claim_cells(topic: Topic, name: str, where: str, of: str, table: Table, metric: Metric) -> None:
@@ -84,11 +79,11 @@ def claim_bold(
     winners = f"{titles[0]} alone" if len(titles) == 1 else " and ".join(titles)
     topic.add(
         f"{name}_bold",
-        partial(marked, table=table),
+        partial(cells, table=table),
         where=where,
         sentence=f"Best {metric.title} on {on} but for seed noise (bold, 1 of "
         f"the {rows} arms in the order of the table): {winners}",
-        rule=TEST,
+        rule=Bold(),
         published=" / ".join("1" if arm in best else "0" for arm in names),
     )
 

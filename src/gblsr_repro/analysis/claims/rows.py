@@ -21,10 +21,11 @@ class Verdict(StrEnum):
 
     REPRODUCED = "reproduced"
     WITHIN_NOISE = "within noise"
-    REVERSED = "reversed within seed noise"
+    UNDECIDED = "undecided"
     HOLDS = "holds (structure)"
     NOT_REPRODUCED = "not reproduced"
     DIFFERENT = "different conditions"
+    OTHER_DEVICE = "needs the paper's GPU"
     NOT_JUDGED = "not judged"
     NOT_MEASURED = "not measured"
 
@@ -32,10 +33,18 @@ class Verdict(StrEnum):
 VERDICTS = {
     Agreement.HOLDS: Verdict.REPRODUCED,
     Agreement.NEAR: Verdict.WITHIN_NOISE,
-    Agreement.REVERSED: Verdict.REVERSED,
+    Agreement.UNDECIDED: Verdict.UNDECIDED,
     Agreement.FAILS: Verdict.NOT_REPRODUCED,
 }
 """The verdict under the paper's conditions."""
+
+HOLDS = {
+    Agreement.HOLDS: "yes",
+    Agreement.NEAR: "yes",
+    Agreement.UNDECIDED: "",
+    Agreement.FAILS: "no",
+}
+"""Whether a claim holds by the numbers alone; empty where they do not decide."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +54,8 @@ class Row:
     `published` and `measured` are formatted; `published_values`, `measured_values` and `allowed`
     (how far each may miss) are numbers between blanks. `verdict` is one of `Verdict`, `qualifier`
     the conditions under which it stands; `holds` is yes or no by the numbers alone (empty: not
-    measured or not judged); `reason` explains an absent number or verdict and where numbers miss;
-    `conditions` lists how the run differs from the paper.
+    measured, not judged or undecided); `reason` explains an absent number or verdict and where
+    numbers miss; `conditions` lists how the run differs from the paper.
     """
 
     id: str

@@ -1,26 +1,33 @@
 """Compare measured numbers with published ones by the rule of a claim.
 
-A rule sets how far numbers may miss and what a miss is called. It is as strict as the statement: a
-criterion, a count or an order holds or does not, and a number that agrees at the precision printed
-in the paper needs no allowance for noise.
+A rule sets how far numbers may miss and what a miss is called. One test stands behind all of them:
+Student's two-sided t-test with pooled deviations, the one that sets numbers in bold, at the level
+of native.significance. k numbers share the level (Sidak), so that chance makes a claim about twenty
+fail no more often than a claim about one. A criterion, a count or a number that follows from the
+code holds or does not.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
 
+from ...config import load_protocol
+from ..metrics import METRICS
+from ..statistics import compute_pooled_p, mark_bold
 from .estimates import Estimate
+from .measured import PAPER_SEEDS
 from .published import Published
 
-NORMAL = NormalDist()
+ALPHA: float = load_protocol()["native"]["significance"]
 SEEDS = "three seeds leave noise in both means"
 COUNTED = "counted, not measured"
+ONE_SEED = "one seed each cannot say"
+NEAR_ZERO = "too noisy to tell from 0"
 
 
 class Agreement(StrEnum):
@@ -28,7 +35,7 @@ class Agreement(StrEnum):
 
     HOLDS = "holds"
     NEAR = "within noise"
-    REVERSED = "reversed within seed noise"
+    UNDECIDED = "undecided"
     FAILS = "fails"
 
 
@@ -36,7 +43,7 @@ class Agreement(StrEnum):
 class Outcome:
     """The result of a rule: the agreement, and the numbers to show with how far each may miss.
 
-    `reason` says where numbers miss, `agreeing` counts those that do not.
+    `reason` says where numbers miss or why nothing is decided, `agreeing` counts those that do not.
     """
 
     agreement: Agreement
@@ -58,31 +65,13 @@ class Rule:
         text = f"{self.name} ±{100 * self.relative:g} %" if self.relative else self.name
         return f"{text} ({self.why})" if self.why else text
 
-    def compute_allowance(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> np.ndarray:
-        """Compute how far each of the numbers (k,) may miss: a share of the published, or noise."""
-        if self.relative:
-            return np.abs(np.broadcast_to(published.values, here.values.shape)) * self.relative
-        return self.compute_noise(published, here, paper, sigmas)
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+        """Compare measured numbers with the published ones.
 
-    def compute_noise(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> np.ndarray:
-        """Compute the seed noise that each of the numbers (k,) is allowed, by default none.
-
-        `sigmas` standard errors are seed noise for a claim of one number. k numbers get a wider
-        band, so that chance makes them fail no more often than one (Sidak). `paper` is the claim
-        measured in the paper's tables, None where they do not determine it.
+        `paper` is the claim measured in the paper's tables, None where they do not determine it.
         """
-        return np.zeros_like(here.values)
-
-    def judge(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> Outcome:
-        """Compare measured numbers with the published ones."""
         misses = published.compute_misses(here.values)
-        allowed = self.compute_allowance(published, here, paper, sigmas)
+        allowed = self.relative * np.abs(np.broadcast_to(published.values, misses.shape))
         near = misses <= allowed
         agreement = Agreement.FAILS
         if near.all():
@@ -92,83 +81,8 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Equals(Rule):
-    """A number agrees at the printed precision, or within the seed noise of both sides.
-
-    A side without a spread is as noisy as the other. With `relative`, for times, the noise is that
-    share of the published value.
-    """
-
-    name = "equals"
-    why: str = SEEDS
-
-    def compute_noise(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> np.ndarray:
-        """Compute the seed noise of both sides."""
-        own = here.errors
-        other = np.full_like(own, np.nan) if paper is None else paper.errors
-        own, other = (np.where(np.isnan(a), b, a) for a, b in ((own, other), (other, own)))
-        return _sigmas_per_number(sigmas, len(here)) * np.nan_to_num(np.hypot(own, other))
-
-
-@dataclass(frozen=True)
-class Bound(Rule):
-    """A number keeps a bound, or passes it by no more than its own noise.
-
-    However large the noise, it passes for no more than the bound's own size: twice the bound is
-    another statement. With `relative`, for times, the noise is that share of the bound.
-    """
-
-    name = "bound"
-    why: str = SEEDS
-
-    def compute_noise(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> np.ndarray:
-        """Compute the noise of the measured numbers."""
-        noise = _sigmas_per_number(sigmas, len(here)) * np.nan_to_num(here.errors)
-        size = np.abs(np.broadcast_to(published.values, noise.shape))
-        return np.minimum(noise, np.where(size > 0, size, np.inf))
-
-
-@dataclass(frozen=True)
-class Ordering(Rule):
-    """Every margin lies on the claimed side: it holds, is reversed within noise, or is reversed.
-
-    The margin nearest to failing is shown.
-    """
-
-    name = "ordering"
-    why: str = "no margin on the wrong side is called agreement"
-
-    def compute_noise(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> np.ndarray:
-        """Compute the noise of the measured margins."""
-        return _sigmas_per_number(sigmas, len(here)) * np.nan_to_num(here.errors)
-
-    def judge(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> Outcome:
-        """Compare margins with the bound; which of them is shown does not depend on their noise."""
-        misses = published.compute_misses(here.values)
-        allowed = self.compute_allowance(published, here, paper, sigmas)
-        wrong, beyond = misses > 0, misses > allowed
-        agreement = Agreement.HOLDS
-        if wrong.any():
-            agreement = Agreement.FAILS if beyond.any() else Agreement.REVERSED
-        reason = ""
-        if wrong.any() and len(here) > 1:
-            reason = f"{wrong.sum()} of {len(here)} reversed, {beyond.sum()} beyond noise"
-        upward = published.relation.startswith(">")
-        nearest = [int((np.argmin if upward else np.argmax)(here.values))]
-        return Outcome(agreement, here.values[nearest], allowed[nearest], reason)
-
-
-@dataclass(frozen=True)
 class Criterion(Rule):
-    """A criterion of the paper, a count or the outcome of a test: exact, never within noise."""
+    """A criterion of the paper or a count: exact, never within noise."""
 
     name = "criterion"
 
@@ -182,32 +96,185 @@ class Structure(Rule):
 
 
 @dataclass(frozen=True)
-class Spread(Rule):
-    """Standard deviations agree unless a two-sided F-test of the variances tells them apart.
+class Equals(Rule):
+    """A number agrees at the printed precision, or within the seed noise of both sides.
 
-    With `relative`, for repeats of a timing, the noise is that share of the published value.
+    Noise that exceeds the number itself leaves its sign open, and so decides nothing but a failure.
+    With `relative`, for times, the noise is that share of the published value.
+    """
+
+    name = "equals"
+    why: str = SEEDS
+
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+        """Compare measured numbers with the published ones."""
+        if self.relative:
+            return super().judge(published, here, paper)
+        misses = published.compute_misses(here.values)
+        noise = compute_noise(*combine_sides(here, paper))
+        reason = _describe_furthest_miss(published, here, misses, noise)
+        if (misses > noise).any():
+            agreement = Agreement.FAILS
+        elif np.isnan(noise).any():
+            agreement, reason = Agreement.UNDECIDED, ONE_SEED
+        elif (noise > np.abs(published.values)).any():
+            agreement, reason = Agreement.UNDECIDED, NEAR_ZERO
+        else:
+            agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
+        return Outcome(agreement, here.values, noise, reason, int((misses <= noise).sum()))
+
+
+@dataclass(frozen=True)
+class Bound(Rule):
+    """Every number keeps a bound, or passes it by no more than its noise.
+
+    However large the noise, it excuses no more than a quarter of what the sentence is about: of the
+    bound, or of `about` where the bound is 0. With `relative`, for times, the noise is that share
+    of the bound. The number nearest to failing is shown.
+    """
+
+    name = "bound"
+    why: str = SEEDS
+    about: float = 0.0
+
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+        """Compare every number with the bound."""
+        misses = published.compute_misses(here.values)
+        bounds = np.abs(np.broadcast_to(published.values, misses.shape))
+        noise = (
+            self.relative * bounds if self.relative else compute_noise(here.errors, here.freedom)
+        )
+        allowed = np.minimum(noise, bounds / 4 if bounds.all() else self.about / 4)
+        agreement, reason = Agreement.UNDECIDED, "past the bound by less than its noise"
+        if (misses > noise).any():
+            agreement = Agreement.FAILS
+            reason = _describe_furthest_miss(published, here, misses, noise)
+        elif np.isnan(noise).any():
+            reason = ONE_SEED
+        elif (misses <= allowed).all():
+            agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
+            reason = ""
+        shown = _find_nearest(published, here)
+        return Outcome(agreement, here.values[shown], allowed[shown], reason)
+
+
+@dataclass(frozen=True)
+class Ordering(Rule):
+    """Every margin lies on the claimed side by more than its noise, or one on the other side.
+
+    Margins within the noise decide nothing, whichever side they lie on. One margin is enough to
+    fail, so that k of them share the level; all of them have to hold, which asks no more of each.
+    The margin nearest to failing is shown.
+    """
+
+    name = "ordering"
+    why: str = "a margin within seed noise may be of either sign"
+
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+        """Compare margins with the bound."""
+        sign = 1 if published.relation.startswith(">") else -1
+        margins = sign * (here.values - published.values)
+        noise = compute_noise(here.errors, here.freedom)
+        alone = compute_noise(here.errors, here.freedom, 1)
+        wrong = (published.compute_misses(here.values) > 0) & (margins <= -noise)
+        agreement = Agreement.UNDECIDED
+        if wrong.any():
+            agreement = Agreement.FAILS
+            reason = f"{wrong.sum()} of {len(here)} reversed beyond noise" if len(here) > 1 else ""
+        elif (margins > alone).all():
+            agreement, reason = Agreement.HOLDS, ""
+        elif np.isnan(noise).any():
+            reason = ONE_SEED
+        else:
+            within = margins <= alone
+            reason = f"{within.sum()} of {len(here)} margins within noise"
+            reason += f", {(margins[within] < 0).sum()} of them reversed"
+        shown = [int(margins.argmin())]
+        return Outcome(agreement, here.values[shown], noise[shown], reason)
+
+
+@dataclass(frozen=True)
+class Tie(Rule):
+    """Numbers that the pooled t-test cannot tell from the last of their column; lowest p shown.
+
+    Where it can, a tie of the paper fails if the pair also differs by more than in the paper,
+    beyond the noise of both; else nothing is decided.
+    """
+
+    name = "tie"
+    why: str = "a draw near the level falls on either side of it"
+
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+        """Test every arm or method against the last one."""
+        cells = here.read_spreads()
+        pairs = [(place, other) for *column, other in here.group_columns() for place in column]
+        p = np.array([compute_pooled_p(cells[a], cells[b]) for a, b in pairs])
+        agreement, reason = Agreement.HOLDS, ""
+        if (p < ALPHA).any():
+            agreement, reason = _judge_changes(here, paper, pairs, p < ALPHA)
+        return Outcome(agreement, p.min(keepdims=True), np.zeros(1), reason)
+
+
+@dataclass(frozen=True)
+class Bold(Rule):
+    """The numbers of a column that are bold (1): the best, and what the t-test finds equal to it.
+
+    Where others are bold than in the paper, this fails if one of them lies further from the best,
+    or nearer to it, than in the paper, beyond the noise of both; else nothing is decided.
+    """
+
+    name = "bold"
+    why: str = "a draw near the level falls on either side of it"
+
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+        """Mark the bold numbers and compare them with those of the paper."""
+        cells = here.read_spreads()
+        metric = METRICS[here.sources[0].key[-1]]
+        marks = np.array(mark_bold(cells, metric, ALPHA), dtype=float)
+        changed = marks != published.values
+        agreement, reason = Agreement.HOLDS, ""
+        if changed.any():
+            best = np.argmin if metric.lower else np.argmax
+            ours = int(best(here.values))
+            theirs = ours if paper is None else int(best(paper.values))
+            pairs = [(place, theirs if place == ours else ours) for place in range(len(here))]
+            agreement, reason = _judge_changes(here, paper, pairs, changed)
+        return Outcome(agreement, marks, np.zeros_like(marks), reason, int((~changed).sum()))
+
+
+@dataclass(frozen=True)
+class Spread(Rule):
+    """Standard deviations agree unless an F-test of the variances tells them apart.
+
+    Every cell has its own test. Together they fail where the false discovery rate (Benjamini and
+    Hochberg) is below the level: one cell far off is enough, and so are many that are less so. A
+    bound is tested on its upper side.
     """
 
     name = "spread"
-    why: str = (
-        "a standard deviation of three seeds is uncertain by a factor of six or more to either side"
-    )
+    why: str = "a standard deviation of three seeds is uncertain by a factor of six to either side"
 
-    def compute_noise(
-        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
-    ) -> np.ndarray:
-        """Compute what the F-test leaves undecided, at the chance of `sigmas` over all cells."""
-        from scipy import special  # a quarter of a second, for claims about spreads alone
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+        """Test every standard deviation."""
+        from scipy import stats
 
         goals = np.broadcast_to(published.values, here.values.shape)
-        sides = (here.sources, paper.sources if paper else [])
-        ours, theirs = ([source.cell.n - 1 for source in side] for side in sides)
-        more = here.values > goals
         half = np.array([published.compute_half_unit(goal) for goal in goals])
-        freedom = np.where(more, theirs, ours), np.where(more, ours, theirs)
-        factor = 1 / np.sqrt(special.fdtri(*freedom, _chance_per_number(sigmas, len(goals))))
-        fewer = (1 - 1 / factor) * np.maximum(0, goals - half)
-        return np.where(more, (factor - 1) * (goals + half), fewer)
+        goals = np.clip(here.values, np.maximum(goals - half, 0), goals + half)
+        ours = np.array([source.cell.n - 1 for source in here.sources])
+        theirs = PAPER_SEEDS - 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.square(here.values / goals)
+        upper = stats.f.sf(ratios, ours, theirs)
+        p = 2 * np.minimum(upper, 1 - upper) if published.relation == "=" else upper
+        misses = published.compute_misses(here.values)
+        p = np.where(misses <= 0, 1.0, p)
+        agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
+        reason = ""
+        if stats.false_discovery_control(p).min() < ALPHA:
+            agreement = Agreement.FAILS
+            reason = _describe_furthest_miss(published, here, 1 - p, np.full(len(p), 1 - ALPHA))
+        return Outcome(agreement, here.values, np.empty(0), reason, int((p >= ALPHA).sum()))
 
 
 TIME = Equals(0.1, "host, driver and library versions move a launch-bound time")
@@ -215,17 +282,55 @@ RATIO = Equals(0.05, "ratios of times move less with host and versions than time
 MEMORY = Equals(0.05, "allocator and library versions change work space")
 SLOWER = Bound(0.2, "data path and host differ; only slower training contradicts the paper")
 COUNT = Criterion(why=COUNTED)
-TEST = Criterion(why="the test itself allows for seed noise")
 
 
-def _chance_per_number(sigmas: float, count: int) -> float:
-    """Return the one-sided chance at which `count` numbers together fail as rarely as one."""
-    return -math.expm1(math.log1p(-2 * NORMAL.cdf(-sigmas)) / count) / 2
+def compute_noise(
+    errors: np.ndarray, freedom: np.ndarray, numbers: int | None = None
+) -> np.ndarray:
+    """Compute the noise of k numbers: what Student's t-test allows at ALPHA over `numbers` (k)."""
+    from scipy import stats
+
+    level = 1 - (1 - ALPHA) ** (1 / (numbers or len(errors)))
+    return stats.t.isf(level / 2, freedom) * errors
 
 
-def _sigmas_per_number(sigmas: float, count: int) -> float:
-    """Convert the chance per number into a distance from the mean, in standard errors."""
-    return -NORMAL.inv_cdf(_chance_per_number(sigmas, count))
+def combine_sides(here: Estimate, paper: Estimate | None) -> tuple[np.ndarray, np.ndarray]:
+    """Combine the errors of both sides of a comparison; return them with their freedom.
+
+    The variances of two means add up. Both come from the same pooled deviations, so that their
+    degrees of freedom do not. Without `paper` the other side is as noisy as the measured numbers.
+    """
+    other = paper or here
+    ours, theirs = np.square(here.errors), np.square(other.errors)
+    weight = np.square(ours / np.sqrt(here.freedom) + theirs / np.sqrt(other.freedom))
+    known = weight > 0
+    freedom = np.square(ours + theirs) / np.where(known, weight, 1)
+    return np.sqrt(ours + theirs), np.where(known, freedom, np.inf)
+
+
+def _judge_changes(
+    here: Estimate,
+    paper: Estimate | None,
+    pairs: Sequence[Sequence[int]],
+    changed: np.ndarray,
+) -> tuple[Agreement, str]:
+    """Judge tests with another outcome than in the paper by the differences of their pairs."""
+    first, second = ([pair[side] for pair in pairs] for side in (0, 1))
+    ours = here.select(first) - here.select(second)
+    theirs = paper.select(first) - paper.select(second) if paper else None
+    noise = compute_noise(*combine_sides(ours, theirs))
+    moved = np.abs(ours.values - (theirs.values if theirs else 0)) > noise
+    if (changed & moved).any():
+        return Agreement.FAILS, ""
+    return Agreement.UNDECIDED, "the test has another outcome, the means differ within noise"
+
+
+def _find_nearest(published: Published, here: Estimate) -> Sequence[int]:
+    """Find the number nearest to failing a bound, or all where each has its own."""
+    if len(published.values) > 1:
+        return range(len(here))
+    upward = published.relation.startswith(">")
+    return [int((np.argmin if upward else np.argmax)(here.values))]
 
 
 def _describe_furthest_miss(

@@ -7,6 +7,7 @@ and pages read conditions from them alone.
 
 from .differences import (
     BENCHMARKS,
+    DEVICE,
     PAPER_PRESET,
     RELEASED_PRESET,
     SHARED_GPU,

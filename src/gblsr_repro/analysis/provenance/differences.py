@@ -15,7 +15,7 @@ from ...files import read_json
 
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution"}
 PAPER_PRESET, RELEASED_PRESET = "paper", "released"
-SHARED_GPU = "latency.shared_gpu"  # the name of a difference
+DEVICE, SHARED_GPU = "device", "latency.shared_gpu"  # names of differences
 
 
 class Scope(StrEnum):

@@ -70,14 +70,6 @@ class Diagnostics(Section):
     margins: Margins
 
 
-class Claims(Section):
-    """How claims are judged."""
-
-    seed_noise_sigmas: Annotated[float, Field(gt=0, le=8)] = describe(
-        "standard errors up to which a difference is seed noise"
-    )
-
-
 class Gpu(Section):
     """How a job requests a GPU from a scheduler."""
 
@@ -143,5 +135,4 @@ class Settings(Section):
     latency: Latency
     diagnostics: Diagnostics
     asr: ASR
-    claims: Claims
     cluster: Cluster
