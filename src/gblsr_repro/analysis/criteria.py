@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..evaluation.locality import are_all_met
-from .claims.measured import Measured
 from .derived import gap, gap_to_best, read_value, share_of_slowest
 from .metrics import LPIPS, PSNR
 from .reader import Aggregates
@@ -62,13 +61,15 @@ def _measure_distances(source: Aggregates, dataset: str) -> dict[str, float]:
 
     A baseline that was not measured makes the comparison with the best one unknown.
     """
-    run, main = Measured(source), source.main_arm.arm
+    main = source.main_arm.arm
     control, baselines = source.config["native"]["control_arm"], [*source.baselines]
     return {
-        "psnr_below_best_baseline": read_value(gap_to_best, run, main, baselines, PSNR, dataset),
-        "lpips_above_best_baseline": read_value(gap_to_best, run, main, baselines, LPIPS, dataset),
-        "psnr_above_control": read_value(gap, run, main, control, PSNR.name, dataset),
-        COST: read_value(share_of_slowest, run, main, baselines, dataset),
+        "psnr_below_best_baseline": read_value(source, gap_to_best, main, baselines, PSNR, dataset),
+        "lpips_above_best_baseline": read_value(
+            source, gap_to_best, main, baselines, LPIPS, dataset
+        ),
+        "psnr_above_control": read_value(source, gap, main, control, PSNR.name, dataset),
+        COST: read_value(source, share_of_slowest, main, baselines, dataset),
     }
 
 

@@ -37,10 +37,10 @@ GridCell = tuple[str, str]
 """A data set and a scale factor of super-resolution."""
 
 
-def read_value(compute: Callable[..., Estimate], *arguments: object) -> float:
-    """Return the one number of an estimate, NaN where a number that it needs was not measured."""
+def read_value(source: Aggregates, compute: Callable[..., Estimate], *arguments: object) -> float:
+    """Compute an estimate of one number from aggregates; NaN where a number it needs is absent."""
     try:
-        return float(compute(*arguments).values.item())
+        return float(compute(Measured(source), *arguments).values.item())
     except NotMeasuredError:
         return math.nan
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -29,16 +29,16 @@ TIMES: dict[str, Callable[[Estimate], Estimate]] = {
 
 @dataclass(frozen=True)
 class Trainings:
-    """The training runs of some arms or methods, summed up; NaN stands for what is not known."""
+    """The training runs of some arms or methods, summed up; NaN stands for what is not known.
+
+    `seconds` are times by the names of `TIMES`.
+    """
 
     members: tuple[str, ...]
     runs: int
+    seconds: Mapping[str, float]
     fewest_steps: float = math.nan
     most_steps: float = math.nan
-    shortest_seconds: float = math.nan
-    longest_seconds: float = math.nan
-    mean_seconds: float = math.nan
-    total_seconds: float = math.nan
     steps_per_second: float = math.nan
     peak_memory_mib: float = math.nan
     devices: tuple[str, ...] = ()
@@ -85,32 +85,26 @@ def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str])
     runs = source.trained_runs(benchmark)
     own = runs[runs["arm"].isin(list(names))]
     members = tuple(own["arm"].unique())
-    if not members:
-        return Trainings((), 0)
-    run = Measured(source)
-    times = {name: read_value(compute_time, run, members, how) for name, how in TIMES.items()}
     return Trainings(
         members,
         len(own),
-        fewest_steps=own["steps"].min(),
-        most_steps=own["steps"].max(),
-        shortest_seconds=times["shortest_seconds"],
-        longest_seconds=times["longest_seconds"],
-        mean_seconds=times["mean_seconds"],
-        total_seconds=times["total_seconds"],
-        steps_per_second=own["steps_per_second"].mean(),
-        peak_memory_mib=own["peak_memory_mib"].max(),
-        devices=tuple(device for device in own["device"].unique() if device),
+        {name: read_value(source, compute_time, members, how) for name, how in TIMES.items()},
+        own["steps"].min(),
+        own["steps"].max(),
+        own["steps_per_second"].mean(),
+        own["peak_memory_mib"].max(),
+        tuple(device for device in own["device"].unique() if device),
     )
 
 
 def sum_up_groups(source: Aggregates, benchmark: str) -> dict[str, Trainings]:
     """Sum up the runs of every group that has any, those of the user's last."""
-    groups = {
+    trained = {*source.trained_runs(benchmark)["arm"]}
+    return {
         name: sum_up_trainings(source, benchmark, members)
         for name, members in list_groups(benchmark).items()
+        if not trained.isdisjoint(members)
     }
-    return {name: trainings for name, trainings in groups.items() if trainings.members}
 
 
 def add_up(groups: Collection[Trainings]) -> Trainings:
@@ -118,7 +112,7 @@ def add_up(groups: Collection[Trainings]) -> Trainings:
     return Trainings(
         tuple(chain.from_iterable(group.members for group in groups)),
         sum(group.runs for group in groups),
-        total_seconds=sum(group.total_seconds for group in groups),
+        {"total_seconds": sum(group.seconds["total_seconds"] for group in groups)},
         devices=tuple(dict.fromkeys(chain.from_iterable(group.devices for group in groups))),
     )
 
@@ -139,11 +133,6 @@ def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str
         members = tuple(printed["subjects"].split())
         name = next((name for name in shown if {*members} <= {*groups[name]}), None)
         if name is not None:
-            published[name] = Trainings(
-                members,
-                int(printed["runs"]),
-                shortest_seconds=float(printed["shortest_seconds"]),
-                longest_seconds=float(printed["longest_seconds"]),
-                total_seconds=float(printed["total_seconds"]),
-            )
+            seconds = {each: float(printed[each]) for each in TIMES if each in printed}
+            published[name] = Trainings(members, int(printed["runs"]), seconds)
     return published

@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 from PIL import Image
 
-from ..analysis.claims.measured import Measured
 from ..analysis.claims.rows import Verdict
 from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.provenance import BENCHMARKS
@@ -154,11 +153,10 @@ def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
     asr, methods = source.config["asr"], source.methods
     scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
-    run = Measured(source)
     rows: list[Sequence[str]] = []
     for dataset in asr["evaluate"]:
         gain = {
-            method: read_value(psnr_gaps, run, method, BICUBIC, [(dataset, scale)])
+            method: read_value(source, psnr_gaps, method, BICUBIC, [(dataset, scale)])
             for method in list_methods(source.config)
         }
         gain = {method: value for method, value in gain.items() if not math.isnan(value)}

@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ...analysis.claims.measured import Measured
 from ...analysis.derived import mean_over_sets, read_value
 from ...analysis.metrics import list_shown
 from ...analysis.reader import Aggregates
@@ -44,10 +43,10 @@ def read_centers(source: Aggregates, points: pd.DataFrame) -> pd.DataFrame:
     `points` has the index (arm, dataset) and a column for each metric. A mean over fewer sets is
     left out (NaN): it would be that of other images.
     """
-    run, sets = Measured(source), [*points.index.get_level_values("dataset").unique()]
+    sets = [*points.index.get_level_values("dataset").unique()]
     arms = points.index.get_level_values("arm").unique()
     means = {
-        metric: [read_value(mean_over_sets, run, arm, metric, sets) for arm in arms]
+        metric: [read_value(source, mean_over_sets, arm, metric, sets) for arm in arms]
         for metric in points.columns
     }
     return pd.DataFrame(means, index=arms)

@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ...analysis.claims.measured import Measured
 from ...analysis.derived import psnr_gaps, read_value
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
@@ -96,9 +95,8 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
     methods = sort_by_order(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
     compared = base in methods and len(methods) > 1
-    run = Measured(source)
     gaps = [
-        read_value(psnr_gaps, run, row.method, base, [(row.dataset, row.scale)])
+        read_value(source, psnr_gaps, row.method, base, [(row.dataset, row.scale)])
         for row in table.itertuples()
     ]
     table = table.assign(gap=gaps)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from ...analysis.budget import compare_with_anchor
-from ...analysis.claims.measured import Measured
 from ...analysis.derived import find_best_arms, gap_to_best, is_better, read_value
 from ...analysis.metrics import LPIPS, LSE, PSNR, Metric, list_shown
 from ...analysis.reader import NATIVE_TIMES, Aggregates
@@ -157,7 +156,7 @@ def _name_best(source: Aggregates, dataset: str, metric: Metric, best: Sequence[
 def _format_gap(source: Aggregates, dataset: str, metric: Metric, best: Sequence[str]) -> str:
     """Format the main arm's distance from the best baseline, bold where it is clearly better."""
     main = source.main_arm.arm
-    gap = read_value(gap_to_best, Measured(source), main, best, metric, dataset)
+    gap = read_value(source, gap_to_best, main, best, metric, dataset)
     text = format_difference(gap, metric.digits)
     is_bold = bool(best) and is_better(source, dataset, metric, main, best[0])
     return f"**{text}**" if is_bold else text

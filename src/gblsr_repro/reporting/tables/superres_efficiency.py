@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
 from ...analysis.claims.estimates import Estimate
-from ...analysis.claims.measured import Measured
 from ...analysis.derived import (
     PEAK,
     GridCell,
@@ -45,14 +44,12 @@ class Efficiency:
     """Reader of PSNR-Y, times, memory and what was derived from them; NaN: not measured."""
 
     def __init__(self, source: Aggregates, clock: str) -> None:
-        timing = source.config["asr"]["timing"]
         self.source = source
-        self.clock = clock
-        self.scale = format_scale(timing["scale"])
-        self.sets: list[str] = timing["datasets"]
         source.require(source.table("asr_latency"), "asr_latency", "rows")
-        self.run = Measured(source)
         self.timing = Timing.read(source.config, clock)
+        self.sets, self.scale, self.clock = self.timing
+        asr = source.config["asr"]
+        self.grid = [*product(asr["evaluate"], map(format_scale, asr["scales"]))]
 
     def read_psnr(self, dataset: str, method: str, scale: str) -> Summary:
         """Read the PSNR-Y of a method in dB."""
@@ -66,16 +63,15 @@ class Efficiency:
 
     def compare(self, compute: Callable[..., Estimate], method: str, reference: str) -> float:
         """Compare the times or the memory of a method with another's."""
-        return read_value(compute, self.run, method, reference, self.timing)
+        return read_value(self.source, compute, method, reference, self.timing)
 
     def list_cells(self, method: str) -> list[GridCell]:
         """List the cells (data set and scale factor) whose PSNR-Y both a method and base have."""
-        asr = self.source.config["asr"]
+        both = (method, self.source.config["asr"]["base_method"])
         return [
             (dataset, scale)
-            for dataset, scale in product(asr["evaluate"], map(format_scale, asr["scales"]))
-            if self.read_psnr(dataset, method, scale).measured
-            and self.read_psnr(dataset, asr["base_method"], scale).measured
+            for dataset, scale in self.grid
+            if all(self.read_psnr(dataset, name, scale).measured for name in both)
         ]
 
     def list_notes(self, methods: Iterable[str], averaged: Iterable[str]) -> list[str | None]:
@@ -84,12 +80,10 @@ class Efficiency:
         `methods` are the rows of the table, `averaged` all methods that its numbers are of.
         """
         rows, timed = {}, {}
-        asr = self.source.config["asr"]
-        grid = [*product(asr["evaluate"], map(format_scale, asr["scales"]))]
         for method in averaged:
             name = self.source.methods[method].name
             timed[name] = [self.read_latency(dataset, method) for dataset in self.sets]
-            quality = (self.read_psnr(dataset, method, scale) for dataset, scale in grid)
+            quality = (self.read_psnr(dataset, method, scale) for dataset, scale in self.grid)
             rows[name] = [*timed[name], *quality]
         names = [self.source.methods[method].name for method in methods]
         missing = list_missing_rows({name: timed[name] for name in names})
@@ -213,27 +207,25 @@ def build_asr_pareto(source: Aggregates, view: View, part: str) -> list[Table]:
 
 def _list_partial_variants(efficiency: Efficiency, variants: Sequence[str]) -> str | None:
     """List for the caption the variants that lack cells of the quality grid."""
-    source, asr = efficiency.source, efficiency.source.config["asr"]
-    size = len(asr["evaluate"]) * len(asr["scales"])
-    texts = []
+    size, texts = len(efficiency.grid), []
     for method in variants:
         count = len(efficiency.list_cells(method))
         if count < size:
-            texts.append(f"{source.methods[method].name} {count} of {size}")
+            texts.append(f"{efficiency.source.methods[method].name} {count} of {size}")
     return f"Measured cells: {', '.join(texts)}" if texts else None
 
 
 def _format_variant(efficiency: Efficiency, method: str, base: str) -> list[str]:
     """Format the cells of a variant: parameters, quality, speed and memory beside the base's."""
-    source, run = efficiency.source, efficiency.run
+    source = efficiency.source
     saved = efficiency.compare(memory_saved, method, base)
     peak = efficiency.read_latency(efficiency.sets[-1], method, PEAK)
     cells = efficiency.list_cells(method)
     scales = [*map(format_scale, source.config["asr"]["trained_scales"])]
     trained = [cell for cell in cells if cell[1] in scales]
     others = [cell for cell in cells if cell[1] not in scales]
-    means = (read_value(mean_psnr_gap, run, method, base, part) for part in (trained, others))
-    lowest = read_value(lowest_psnr_gap, run, method, base, cells)
+    means = (read_value(source, mean_psnr_gap, method, base, part) for part in (trained, others))
+    lowest = read_value(source, lowest_psnr_gap, method, base, cells)
     return [
         _format_name(source.methods[method]),
         format_number(source.parameters(method) / MEGA, "{:.3f}"),

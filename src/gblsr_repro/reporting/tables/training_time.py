@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 
 from ...analysis import schemas
 from ...analysis.reader import Aggregates
@@ -104,9 +104,11 @@ def _count_runs(runs: int, members: int, noun: str) -> str:
 
 def _format_times(trainings: Trainings) -> list[str]:
     """Format the cells of runs: their number, shortest to longest time, and total time."""
-    ends = map(format_clock, (trainings.shortest_seconds, trainings.longest_seconds))
-    total = format_clock(trainings.total_seconds)
-    return [f"{trainings.runs}", "–".join(dict.fromkeys(ends)), total]
+    shortest, longest, total = (
+        format_clock(trainings.seconds.get(name, nan))
+        for name in ("shortest_seconds", "longest_seconds", "total_seconds")
+    )
+    return [f"{trainings.runs}", "–".join(dict.fromkeys((shortest, longest))), total]
 
 
 def format_clock(seconds: float) -> str:
