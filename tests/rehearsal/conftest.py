@@ -49,5 +49,6 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed, name in enumerate(("train", "kodak", "validation")):
         made.array(folder / f"{name}.npy", made.noise(5, SIDE, SIDE, 3, seed=seed))
     noise = [made.Picture(f"n{seed}", made.noise(40, 44, 3, seed=seed)) for seed in range(4)]
-    superres.pack_images({"noise": noise}, folder / "packed.npy", [{}])
+    described = {"dataset": "noise", "title": "Noise", "images": len(noise)}
+    superres.pack_images({"noise": noise}, folder / "packed.npy", [described])
     return folder

@@ -14,7 +14,7 @@ from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
 from gblsr_repro.errors import UserError
 
 TRAINING = {"lr_patch": 16, "queries": 200, "scale_range": [1.0, 4.0]}
-RECORD = {"dataset": "made_up", "images": 4}
+RECORD = {"dataset": "made_up", "title": "Made up", "images": 4}
 
 
 @pytest.fixture(scope="module")
