@@ -112,35 +112,28 @@ class Timing(NamedTuple):
         return cls(timing["datasets"], format_scale(timing["scale"]), clock)
 
 
-PAPER_TIMING = Timing(TIMED, TIMED_SCALE, PAPER)
+PAPERS = Timing(TIMED, TIMED_SCALE, PAPER)
 
 
-def speeds(
-    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
-) -> Estimate:  # fmt: skip
+def speeds(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
     """Return a method's speed in units of another's, on each of the timed sets."""
-    return _read_timed(run, reference, "mean_ms", timing) / _read_timed(
-        run, method, "mean_ms", timing
-    )
+    own, other = (_read_timed(run, name, "mean_ms", timing) for name in (method, reference))
+    return other / own
 
 
 def geometric_mean_speed(
-    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
+    run: Measured, method: str, reference: str, timing: Timing = PAPERS
 ) -> Estimate:
     """Return the geometric mean of these speeds."""
     return geometric_mean(speeds(run, method, reference, timing))
 
 
-def mean_speed(
-    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
-) -> Estimate:
+def mean_speed(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
     """Return the arithmetic mean of these speeds."""
     return mean(speeds(run, method, reference, timing))
 
 
-def memory_saved(
-    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
-) -> Estimate:
+def memory_saved(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
     """Return the peak memory that a method saves over another in percent, as mean of the sets."""
     own, other = (_read_timed(run, name, PEAK, timing) for name in (method, reference))
     return 100 * mean(1 - own / other)

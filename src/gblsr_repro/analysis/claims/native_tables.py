@@ -32,21 +32,21 @@ BOLD = {  # what Tables 1-3 and 10 print in bold
     ("urban100", "lse"): (SCALAR,),
 }
 
-Table = tuple[tuple[str, ...], tuple[str, ...], str]
+Cells = tuple[tuple[str, ...], tuple[str, ...], str]
 """Data sets, arms and metric of some cells."""
 
 
-def cells(run: Measured, table: Table) -> Estimate:
+def cells(run: Measured, table: Cells) -> Estimate:
     """Return the means of a table's cells."""
     return run.native(*table)
 
 
-def spreads(run: Measured, table: Table) -> Estimate:
+def spreads(run: Measured, table: Cells) -> Estimate:
     """Return their standard deviations over seeds."""
     return deviations(run.native(*table))
 
 
-def claim_cells(topic: Topic, name: str, where: str, of: str, table: Table, metric: Metric) -> None:
+def claim_cells(topic: Topic, name: str, where: str, of: str, table: Cells, metric: Metric) -> None:
     """Claim that means and standard deviations of a table's cells are the paper's."""
     published = Tabled(metric.digits)
     topic.add(
@@ -70,7 +70,7 @@ def claim_cells(topic: Topic, name: str, where: str, of: str, table: Table, metr
 
 
 def claim_bold(
-    topic: Topic, name: str, where: str, on: str, table: Table, metric: Metric, rows: str
+    topic: Topic, name: str, where: str, on: str, table: Cells, metric: Metric, rows: str
 ) -> None:
     """Claim which cells of a column are the best but for seed noise."""
     sets, names, _ = table
@@ -95,11 +95,11 @@ spectrum = Topic("Local spectrum error", Scope.QUALITY)
 for column, name in BOLD:
     title, where, metric = read_datasets()[column].title, TABLES[column], METRICS[name]
     if metric is LSE:
-        family: Table = ((column,), FAMILY, name)
+        family: Cells = ((column,), FAMILY, name)
         claim = f"table10_lse_{column}"
         claim_bold(spectrum, claim, "Table 10", title, family, LSE, "three GB-LSR")
         continue
-    table: Table = ((column,), ARMS, name)
+    table: Cells = ((column,), ARMS, name)
     claim = f"table{where[-1]}_{name}"
     claim_cells(quality, claim, where, f"the seven arms on {title}", table, metric)
     claim_bold(quality, claim, where, title, table, metric, "seven")
