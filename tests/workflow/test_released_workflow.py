@@ -57,7 +57,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     assert (run["wall_seconds"], run["released_by"]) == ("", "the authors of LIIF")
     table = (results / "tables/asr_quality_x2_x3_x4_main_vs_paper.tex").read_text()
     assert "LIIF-RDN" in table
-    assert table.count(SAID) == 1
+    assert "conditions" in table  # said once, on the page
     assert not (results / "tables/compute_asr.tex").exists()
     page = (results / "asr/report.html").read_text()
     assert page.count(SAID) == 1
