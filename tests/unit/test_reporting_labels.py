@@ -110,8 +110,12 @@ def test_labels_are_nearest_to_the_marker_they_name_and_the_main_arm_is_on_top(f
     assert main.get_fontweight() == "bold"
     color = read_color(source, main)
     main_markers = [m for m in list_markers(axes) if to_rgb(m.get_color()) == color]
-    top = {marker: marker.get_zorder() for marker in list_markers(axes)}
-    assert min(map(top.get, main_markers)) > max(top[m] for m in top if m not in main_markers)
+    for size in {
+        marker.get_markersize() for marker in main_markers
+    }:  # those of one data set, or all
+        top = {m: m.get_zorder() for m in list_markers(axes) if m.get_markersize() == size}
+        others = [zorder for marker, zorder in top.items() if marker not in main_markers]
+        assert min(top[marker] for marker in top if marker in main_markers) > max(others)
 
 
 def compute_contrast(color: str) -> float:

@@ -244,7 +244,7 @@ def find_aggregates_of_item(wildcards):
 def find_inputs_of_figure(wildcards):
     """Return what a figure is drawn from beside aggregates."""
     return {
-        "qualitative": expand(EXEMPLARS, seed=SEEDS[0]),
+        "qualitative": expand(EXEMPLARS, seed=min(SEEDS)),
         "cov_hist": expand(f"{R}/{schemas.FIELDS}", benchmark="native", subject=LINEAR, seed=SEEDS),
     }.get(wildcards.item, [])
 

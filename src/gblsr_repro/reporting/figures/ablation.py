@@ -41,7 +41,8 @@ def draw_logspace_metrics(source: Aggregates, differences: Sequence[str]) -> Fig
     measured = {arm for panel in contents for arm in panel.rows}
     source.require(measured, "ablation", "PSNR of an arm of the ablation")
     arms = sort_by_order(measured, arms)
-    figure = style.create_figure(style.COLUMN_WIDTH, 0.45 + 0.38 * len(arms), differences)
+    figure = style.create_figure(style.COLUMN_WIDTH, 0.85 + 0.38 * len(arms), differences)
+    _explain_marks(source, figure)
     panels = figure.subplots(1, 2)
     for axes, panel in zip(panels, contents, strict=True):
         axes.set_title(panel.title)
@@ -50,6 +51,15 @@ def draw_logspace_metrics(source: Aggregates, differences: Sequence[str]) -> Fig
         style.name_rows(axes, names, 0.4)
         style.annotate_rows(axes, [panel.rows.get(arm, (None, DASH))[1] for arm in arms])
     return figure
+
+
+def _explain_marks(source: Aggregates, figure: Figure) -> None:
+    """Explain in a legend the dashed line and the numbers with a sign."""
+    names = {arm.diagnostic: arm.short for arm in source.arms.values()}
+    control, reference = names["control"], names["reference"]
+    line = style.build_legend_entry(f"{control}'s", color=style.FAINT, linestyle=style.DASHED)
+    steps = f"+ −: {control} minus {reference}, others minus {control}"
+    style.draw_legend(figure, [line, style.build_legend_entry(steps)], 1)
 
 
 def _read_panel(source: Aggregates, metric: Metric, arms: Sequence[str]) -> Panel:

@@ -56,7 +56,7 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
     names = sort_by_order(measured, [*source.arms, *source.methods])
     columns = min(COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
-    figure = style.create_figure(style.TEXT_WIDTH, 0.75 + 1.45 * rows, differences)
+    figure = style.create_figure(style.TEXT_WIDTH, 0.75 + 1.6 * rows, differences)
     looks = style.read_looks(source)
     entries = [
         style.build_legend_entry(name_subject(source, name), **style.style_marker(looks[name], 5))
@@ -83,7 +83,7 @@ def _describe_distance(pairs: pd.DataFrame) -> str:
         return ""
     median = median_distance(pairs)
     distance = f"{median:,.0f}" if median >= 100 else f"{median:.2g}"
-    return f"{measured}/{len(pairs)}, |Δ| {distance}"
+    return f"{measured} of {len(pairs)} measured\nmedian |Δ| {distance}"
 
 
 def _draw_panel(looks: dict[str, style.Look], axes: Axes, title: str, cells: pd.DataFrame) -> None:

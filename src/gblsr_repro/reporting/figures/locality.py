@@ -28,6 +28,7 @@ LOG_BELOW = 20.0  # a median this much below the threshold calls for logarithmic
 FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of the axis' highest mark
 ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
+UNDECIDED = "#bbbbbb"
 FLAGS = {1: (style.MET, " met"), 0: (style.NOT_MET, " not met")}
 LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 BLACK = LIMIT | {"color": "black"}
@@ -156,46 +157,45 @@ def draw_logspace_loctests(source: Aggregates, differences: Sequence[str]) -> Fi
         ("t1", "t1", "T1: median CoV", "≥", limits["t1_cov_median"]),
         ("t2", "t2", "T2: collapsed images", "<", limits["t2_fraction_collapsed"]),
         ("t3", "t3", "T3: region gap", "≥", limits["t3_region_gap"]),
-        ("t4", "t4", "T4: share within images", "≥", limits["t4_within_fraction"]),
-        ("var_within", "t4", "T4: variance within", "≥", limits["t4_within_variance"]),
+        ("t4", "", "T4, one half: share within", "≥", limits["t4_within_fraction"]),
+        ("var_within", "t4", "T4, with variance within", "≥", limits["t4_within_variance"]),
     )
     height = 0.55 + len(panels) * (0.36 + 0.15 * len(mean))
     figure = style.create_figure(style.COLUMN_WIDTH, height, differences)
     entries = [
         Patch(facecolor=style.MET, edgecolor=style.INK, label="met"),
         Patch(facecolor=style.NOT_MET, edgecolor=style.INK, hatch=MISSED, label="not met"),
+        Patch(facecolor=UNDECIDED, edgecolor=style.INK, label="half a test"),
         style.build_legend_entry("threshold", **BLACK),
     ]
-    style.draw_legend(figure, entries, 3, handleheight=1.0)
+    style.draw_legend(figure, entries, 4, handleheight=1.0, columnspacing=0.8)
     for axes, panel in zip(figure.subplots(len(panels)), panels, strict=True):
         statistic, test, title, relation, limit = panel
         axes.set_title(f"{title} (needs {relation} {format_threshold(limit)})", fontsize=7)
-        # The ratio alone decides nothing: T4's verdict stands beside its second condition.
-        judged = statistic != "t4"
-        _draw_test(axes, mean[statistic], std[statistic], mean[f"{test}_met"], limit, judged)
+        # The share alone decides nothing: T4's verdict stands beside its second condition.
+        flags = mean[f"{test}_met"] if test else pd.Series(math.nan, mean.index)
+        _draw_test(axes, mean[statistic], std[statistic], flags, limit)
         style.name_rows(axes, [source.arms[arm].short for arm in mean.index])
         axes.tick_params(axis="y", length=0)
         axes.grid(False)
     return figure
 
 
-def _draw_test(
-    axes: Axes, mean: pd.Series, std: pd.Series, flags: pd.Series, limit: float, judged: bool
-) -> None:
+def _draw_test(axes: Axes, mean: pd.Series, std: pd.Series, flags: pd.Series, limit: float) -> None:
     """Draw one statistic of every arm as a bar, colored by whether its test is met.
 
-    Beside each bar stands its value, with the verdict where it is `judged`.
+    Beside each bar stands its value with the verdict, where it has one.
     """
     axes.barh(
         range(len(mean)), mean, 0.66, xerr=std, edgecolor=style.INK,
-        color=[FLAGS.get(flag, ("#bbbbbb", ""))[0] for flag in flags],
+        color=[FLAGS.get(flag, (UNDECIDED, ""))[0] for flag in flags],
         hatch=[MISSED if flag == 0 else "" for flag in flags], error_kw=ERRORS,
     )  # fmt: skip
     axes.axvline(limit, **BLACK, linewidth=1.0)
     axes.set_xlim(0, 1.08 * np.nanmax([limit, (mean + std.fillna(0)).max()]))
     marks = [0, limit] if limit > ROOM_FOR_ZERO * axes.get_xlim()[1] else [limit]
     axes.set_xticks(marks, [format_threshold(mark) for mark in marks])
-    verdicts = [FLAGS.get(flag, ("", ""))[1] if judged else "" for flag in flags]
+    verdicts = [FLAGS.get(flag, ("", " see below"))[1] for flag in flags]
     texts = [
         DASH if math.isnan(value) else format_value(value) + verdict
         for value, verdict in zip(mean, verdicts, strict=True)

@@ -21,6 +21,7 @@ from . import style
 from .labels import Label, Line, Marker, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
+DIAGONAL = 2**0.5  # the width of a diamond in that of a square
 MEAN_MARKER = "o"
 THIN = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
 
@@ -95,7 +96,11 @@ def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
         for arm, look in style.read_looks(source).items()
     }
     figure = style.create_figure(style.TEXT_WIDTH, 4.3, differences)
-    entries = [Patch(**fills[arm], label=_format_name(source, arm)) for arm in arms]
+    seeds = {arm: source.cell("native", sets[0], arm, metrics[0].name).n for arm in arms}
+    labels = {arm: _format_name(source, arm) for arm in arms}
+    if max(seeds.values()) > 1:  # else the caption says so of all
+        labels |= {arm: f"{labels[arm]}, 1 seed" for arm in arms if seeds[arm] == 1}
+    entries = [Patch(**fills[arm], label=labels[arm]) for arm in arms]
     style.draw_legend(figure, entries, 4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
     panels = figure.subplots(math.ceil(len(metrics) / 2), 2).flat
@@ -167,16 +172,18 @@ def _draw_arm(
     """Draw the markers of one arm; return its label and the lines that join them."""
     arm = str(center.name)
     main = arm == source.main_arm.arm
-    look, above = style.read_looks(source)[arm], 3 * main
-    small: list[Marker] = [(x, y, SMALL) for x, y in points.itertuples(index=False)]
-    for dataset, (x, y, _) in zip(points.index, small, strict=True):
-        marker = style.style_marker(look, SMALL, marker=shapes[dataset], zorder=3 + above)
-        axes.plot(x, y, **marker)
+    look, above = style.read_looks(source)[arm], 2 * main
+    small: list[Marker] = []
+    for dataset, (x, y) in zip(points.index, points.itertuples(index=False), strict=True):
+        shape = shapes[dataset]
+        # Above the large circles, which would hide it.
+        axes.plot(x, y, **style.style_marker(look, SMALL, marker=shape, zorder=7 + main))
+        small.append((x, y, SMALL * DIAGONAL if shape == "D" else SMALL))
     named = small[0]
     lines: list[Line] = []
     if len(points) == len(shapes) and center.notna().all():
         named = (*center, LARGE)
-        marker = style.style_marker(look, LARGE, marker=MEAN_MARKER, zorder=4 + above)
+        marker = style.style_marker(look, LARGE, marker=MEAN_MARKER, zorder=3 + above)
         axes.plot(*named[:2], **marker, markeredgewidth=0.7)
         for x, y, _ in small:
             lines.append(((x, named[0]), (y, named[1])))

@@ -26,6 +26,7 @@ from ...config import find_repository_root, read_table
 from ...config.cells import Format
 from ...errors import UserError
 from ...files import write_atomically
+from ...progress import format_count
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
 COLUMN_WIDTH = 2.64  # inches: two figures side by side on it
@@ -107,24 +108,25 @@ def apply_style() -> Iterator[None]:
         yield
 
 
-def create_figure(width: float, height: float, differences: Sequence[str]) -> Figure:
+def create_figure(
+    width: float, height: float, differences: Sequence[str], note: str = ""
+) -> Figure:
     """Create an empty figure of a size in inches, with a canvas that can measure text.
 
-    As many of the `differences` from the paper as one small line holds stand in the lower left
-    corner, with how many more the page has; the layout is kept clear of it.
+    A note and the `differences` from the paper, or their number where one small line does not hold
+    them, stand in the lower left corner; the layout is kept clear of it.
     """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
-    if not differences:
+    if not (differences or note):
         return figure
     size, margin = 6.0, 0.03  # points, inches
     artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
                          va="bottom", ha="left")  # fmt: skip
     artist.set_in_layout(False)
-    for count in range(len(differences), 0, -1):
-        rest = len(differences) - count
-        texts = [*differences[:count], *([f"{rest} more on the page"] if rest else [])]
-        artist.set_text(" · ".join(texts))
+    number = format_count(len(differences), "condition")
+    for told in ("; ".join(differences), f"{number} unlike the paper's, listed in the report"):
+        artist.set_text(" · ".join(filter(None, (note, told if differences else ""))))
         if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
             break
     used = (size * LINE_SPACING / 72 + 2 * margin) / height

@@ -16,7 +16,9 @@ from ...analysis.derived import psnr_gaps, read_value
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
+from ...config import load_protocol
 from ...evaluation import OURS, PAPER
+from ...wording import join_words
 from ..names import (
     format_device,
     name_dataset,
@@ -100,7 +102,9 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
         for row in table.itertuples()
     ]
     table = table.assign(gap=gaps)
-    figure = style.create_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, differences)
+    absent = _list_absent(source, sets, methods)
+    note = f"Not measured here: {join_words(absent)}" if absent else ""
+    figure = style.create_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, differences, note)
     factors = sorted(table["factor"].unique())
     trained = max(source.config["asr"]["trained_scales"])
     _draw_legend(source, figure, methods, beyond=factors[-1] > trained)
@@ -120,6 +124,19 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
     if compared:
         grid[1, 0].set_ylabel(f"Difference to\n{name_subject(source, base)} (dB)")
     return figure
+
+
+def _list_absent(source: Aggregates, sets: Sequence[str], methods: Sequence[str]) -> list[str]:
+    """List the baselines and data sets that the paper's figure has and this one has not."""
+    paper = load_protocol()["asr"]
+    groups = {name: row.group for name, row in source.methods.items()}
+    compared = [name for name in paper["methods"] if groups.get(name) in ("baseline", "base")]
+    names = [name_subject(source, name) for name in compared if name not in methods]
+    return names + [
+        name_dataset(source, "asr", data)
+        for column, data in paper["evaluate"].items()
+        if column not in sets
+    ]
 
 
 def _set_scales(axes: Axes, factors: Sequence[float], trained: float) -> None:
@@ -151,11 +168,15 @@ def _draw_legend(source: Aggregates, figure: Figure, methods: list[str], beyond:
 
 
 def _draw_curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[str]) -> None:
-    """Draw the means of `rows` over the scale factor with their standard deviations."""
-    looks = style.read_looks(source)
-    for method in methods:
+    """Draw the means of `rows` over the scale factor with their standard deviations.
+
+    The base method lies below, with larger markers, so that others almost at its values are seen.
+    """
+    looks, base = style.read_looks(source), source.config["asr"]["base_method"]
+    for method in sorted(methods, key=base.__ne__):
         curve = rows[rows["method"] == method].sort_values("factor")
         if not curve.empty:
             look = looks[method]
-            line = style.style_marker(look, 3.6, **THIN, linestyle=look.line, linewidth=0.9)
+            size = 5.0 if method == base else 3.2
+            line = style.style_marker(look, size, **THIN, linestyle=look.line, linewidth=0.9)
             axes.errorbar(curve["factor"], curve["mean"], yerr=curve["std"], **line)
