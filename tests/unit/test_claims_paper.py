@@ -226,7 +226,7 @@ def test_a_measurement_can_refute_every_claim(
             assert not excused(claim, weighed)
         if agreement is Agreement.FAILS:
             assert not agrees(claim, weighed)
-            record_property("fails when moved by", share)
+            record_property("fails when moved by", float(share))
             return
     pytest.fail("whatever is measured, it does not fail; a claim that cannot is none")
 
