@@ -38,7 +38,8 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     for suffix in (".npy", ".csv", ".json"):
         shutil.copy(array.with_suffix(suffix), folder)
     shutil.copy(array.with_name(".train.csv.sha256"), folder)
-    pack_images({"noise": noise}, folder / "packed.npy", [{"dataset": "noise"}])
+    described = {"dataset": "noise", "title": "Noise", "images": len(noise)}
+    pack_images({"noise": noise}, folder / "packed.npy", [described])
     shutil.copytree(undisturbed, folder / "run")
     state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
     checkpoint.save_state(folder / "state.pt", state)
