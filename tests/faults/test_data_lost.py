@@ -23,7 +23,9 @@ def mirror(tmp_path, monkeypatch):
         Image.new("L", (90, 80), 100).save(folder / f"{name}.png")
     facts = {"title": "Odd", "kind": "files", "bytes": "1000000", "images": "2"}
     row = made.dataset(dataset="odd", files="odd/*.*", **facts)
-    monkeypatch.setattr("gblsr_repro.config.tables.read_datasets", lambda: {"odd": row})
+    rows = config.read_datasets() | {"odd": row}
+    for module in ("tables", "checks"):
+        monkeypatch.setattr(f"gblsr_repro.config.{module}.read_datasets", lambda: rows)
     settings = config.load()
     settings["native"]["data"] |= {"image_size": 32, "evaluate": {"kodak": "odd"}}
     settings |= {"resources": str(tmp_path / "resources"), "mirror": str(tmp_path / "mirror")}
