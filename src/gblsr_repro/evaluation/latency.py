@@ -276,19 +276,19 @@ class Timer:
         that its means are over the same images for every model.
         """
         times = {name: Times() for name in sets}
+        # Times of another device or of other versions are not called those of this one.
+        shared = {
+            **dependencies,
+            "device": runtime.describe_device(self.device),
+            "versions": runtime.list_versions(),
+        }
         for clock in self.build_clocks():
             for name, timed in sets.items():
-                follows = {
-                    **dependencies,
-                    **timed.dependencies,
-                    "device": runtime.describe_device(self.device),
-                    "versions": runtime.list_versions(),
-                }
                 try:
                     rows = compute_rows(
                         state,
                         f"{name}_{clock.name}",
-                        follows,
+                        {**shared, **timed.dependencies},
                         len(timed.inputs),
                         self._build_timing(name, timed.inputs, clock),
                         f"time {label} on {name} by the clock {clock.name}",
@@ -308,7 +308,7 @@ class Timer:
     ) -> Callable[[int], dict[str, Any]]:
         """Build the function that times the image at a position and returns its row.
 
-        It raises `MemoryShortage`: before the first image where the largest one would not fit.
+        It raises `MemoryShortage` before the first image if the largest one would not fit.
         """
         check_memory = cache(partial(_check_memory, clock, inputs, self.device))
 
