@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gblsr_repro.analysis.claims.subjects import ARMS, ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.reader import Aggregates, Table
 from gblsr_repro.analysis.schemas import SCHEMAS
+from gblsr_repro.analysis.subjects import ARMS, ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
 from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.files import write_csv
 

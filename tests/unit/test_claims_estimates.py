@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from published_run import published_run
 
-from gblsr_repro.analysis.claims import estimates
-from gblsr_repro.analysis.claims.estimates import Estimate, NotMeasuredError
-from gblsr_repro.analysis.claims.measured import Measured
+from gblsr_repro.analysis import estimates
 from gblsr_repro.analysis.claims.native_quality import read_criterion
-from gblsr_repro.analysis.claims.subjects import BASELINES, SETS
+from gblsr_repro.analysis.estimates import Estimate, NotMeasuredError
+from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.statistics import Summary
+from gblsr_repro.analysis.subjects import BASELINES, SETS
 from gblsr_repro.config import load
 
 TABLES = read_paper_aggregates(load())

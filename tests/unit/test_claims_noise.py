@@ -14,12 +14,12 @@ import pytest
 from published_run import published_run
 
 from gblsr_repro.analysis.claims.judge import compare, judge
-from gblsr_repro.analysis.claims.measured import Measured
 from gblsr_repro.analysis.claims.published import Tabled
 from gblsr_repro.analysis.claims.registry import Claim
 from gblsr_repro.analysis.claims.rows import Row
 from gblsr_repro.analysis.claims.rules import ALPHA, Agreement, Equals
 from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.reader import Aggregates

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from published_run import published_run
 
-from gblsr_repro.analysis.claims.estimates import NotMeasuredError, Source
 from gblsr_repro.analysis.claims.judge import Comparison, compare, judge, read_published
-from gblsr_repro.analysis.claims.measured import Measured
 from gblsr_repro.analysis.claims.published import Tabled
 from gblsr_repro.analysis.claims.registry import Claim
 from gblsr_repro.analysis.claims.rows import Verdict
@@ -28,12 +26,14 @@ from gblsr_repro.analysis.claims.rules import (
     Structure,
     Tie,
 )
-from gblsr_repro.analysis.claims.subjects import NF48_NOLE, NF96_NOLE, NOLE
 from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.estimates import NotMeasuredError, Source
+from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary
+from gblsr_repro.analysis.subjects import NF48_NOLE, NF96_NOLE, NOLE
 from gblsr_repro.config import load, read_items
 from gblsr_repro.reporting.tables import build
 

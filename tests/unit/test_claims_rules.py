@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from gblsr_repro.analysis.claims.estimates import Estimate, Source
 from gblsr_repro.analysis.claims.published import Published, Tabled, look_up_printed
 from gblsr_repro.analysis.claims.rules import (
     Agreement,
@@ -19,6 +18,7 @@ from gblsr_repro.analysis.claims.rules import (
     Spread,
     Structure,
 )
+from gblsr_repro.analysis.estimates import Estimate, Source
 from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.errors import UserError
 

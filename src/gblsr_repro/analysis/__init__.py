@@ -6,5 +6,7 @@ and claims.csv, which `gblsr_repro.reporting` shows.
 `schemas` has the columns and inputs of every aggregate, `aggregate` makes them, `reader` reads
 them, and `paper_aggregates` the paper's numbers in their form. A number that follows from
 aggregates has one function, in `derived`, `criteria`, `training_time` or `budget`, which claims,
-tables, figures and pages call. `metrics` has the title, decimals and direction of every metric.
+tables, figures and pages call; it reads `measured` numbers as `estimates`, arrays with standard
+errors. `subjects` names the paper's arms, methods and data sets, `metrics` has the title, decimals
+and direction of every metric.
 """

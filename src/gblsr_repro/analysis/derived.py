@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..config import Config
 from ..evaluation import PAPER
-from .claims.estimates import (
+from .estimates import (
     Estimate,
     NotMeasuredError,
     concatenate,
@@ -25,12 +25,12 @@ from .claims.estimates import (
     mean,
     minimum,
 )
-from .claims.measured import TIMED_SCALE, Measured, Names
-from .claims.subjects import SETS, TIMED
+from .measured import TIMED_SCALE, Measured, Names
 from .metrics import Metric
 from .reader import Aggregates
 from .schemas import SCHEMAS, format_scale
 from .statistics import compute_pooled_p, find_ties
+from .subjects import SETS, TIMED
 
 PEAK = "peak_memory_mib"
 GridCell = tuple[str, str]

@@ -9,9 +9,9 @@ from itertools import chain
 
 from ..config import OWN, READING, Arm, Method, find_repository_root, read_arms, read_methods
 from ..files import read_csv
-from .claims.estimates import Estimate, maximum, mean, minimum, total
-from .claims.measured import Measured, Names
 from .derived import read_value
+from .estimates import Estimate, maximum, mean, minimum, total
+from .measured import Measured, Names
 from .reader import Aggregates
 
 BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")

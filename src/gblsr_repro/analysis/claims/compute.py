@@ -7,13 +7,13 @@ from functools import partial
 
 from ...config import load_protocol, read_datasets
 from ...progress import format_duration
+from ..estimates import Estimate, concatenate, count, maximum, minimum, total
+from ..measured import Measured, Names
 from ..provenance import Scope
+from ..subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED
 from ..training_time import compute_time, read_published_times
-from .estimates import Estimate, concatenate, count, maximum, minimum, total
-from .measured import Measured, Names
 from .registry import Topic
 from .rules import COUNT, SLOWER, Criterion
-from .subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED
 
 native = Topic("Compute", Scope.COST)
 asr = Topic("Compute", Scope.ASR_COST)

@@ -7,14 +7,14 @@ from functools import partial
 from ...config import load_protocol
 from ..criteria import COST
 from ..derived import share_of_slowest
+from ..estimates import Estimate, concatenate, highest_mean, maximum, mean, span
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, highest_mean, maximum, mean, span
-from .measured import Measured
+from ..subjects import ARMS, BASELINES, FIXED, FULL, LIIF, LTE, SCALAR, SETS, WIRE
 from .native_quality import read_criterion
 from .published import Tabled
 from .registry import Topic
 from .rules import RATIO, TIME, Criterion, Ordering
-from .subjects import ARMS, BASELINES, FIXED, FULL, LIIF, LTE, SCALAR, SETS, WIRE
 
 criteria = Topic("Native benchmark: criteria", Scope.LATENCY)
 topic = Topic("Native benchmark: inference cost", Scope.LATENCY)

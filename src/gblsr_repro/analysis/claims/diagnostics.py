@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...config import load_protocol
+from ..estimates import Estimate, concatenate, count, span
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, count, span
-from .measured import Measured
+from ..subjects import FIXED, FULL, SCALAR
 from .published import Tabled
 from .registry import Topic
 from .rules import ALPHA, COUNT, Bound, Equals, Ordering, Tie
-from .subjects import FIXED, FULL, SCALAR
 
 topic = Topic("Locality diagnostic", Scope.LOCALITY)
 ablated = Topic("Log-space ablation", Scope.ABLATION)

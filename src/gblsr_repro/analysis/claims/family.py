@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..derived import gap
-from ..provenance import Scope
-from .estimates import (
+from ..estimates import (
     Estimate,
     concatenate,
     deviations,
@@ -12,11 +11,12 @@ from .estimates import (
     lowest_mean,
     span,
 )
-from .measured import Measured
+from ..measured import Measured
+from ..provenance import Scope
+from ..subjects import ARMS, CONTROL, FAMILY, FIXED, FULL, LIIF, LTE, SCALAR, SETS, WIRE
 from .published import Tabled
 from .registry import Topic
 from .rules import ALPHA, Bound, Equals, Ordering, Spread, Tie
-from .subjects import ARMS, CONTROL, FAMILY, FIXED, FULL, LIIF, LTE, SCALAR, SETS, WIRE
 
 topic = Topic("GB-LSR family", Scope.QUALITY)
 baselines = Topic("Baselines", Scope.QUALITY)

@@ -22,11 +22,11 @@ import numpy as np
 
 from ...config import Config, load_protocol
 from ...errors import UserError
+from ..estimates import Estimate, NotMeasuredError
+from ..measured import Measured
 from ..paper_aggregates import read_paper_aggregates
 from ..provenance import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates
-from .estimates import Estimate, NotMeasuredError
-from .measured import Measured
 from .published import Published
 from .registry import Claim
 from .rows import HOLDS, VERDICTS, Row, Verdict, write_claims

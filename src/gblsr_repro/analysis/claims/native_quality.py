@@ -8,9 +8,7 @@ from functools import partial
 from ...config import load_protocol, read_datasets
 from ..criteria import COST, QUALITY, QUALITY_PARTS, judge_criteria
 from ..derived import gap_to_best
-from ..metrics import LPIPS, PSNR, Metric
-from ..provenance import Scope
-from .estimates import (
+from ..estimates import (
     Estimate,
     NotMeasuredError,
     concatenate,
@@ -19,11 +17,13 @@ from .estimates import (
     lowest_mean,
     span,
 )
-from .measured import Measured, Names
+from ..measured import Measured, Names
+from ..metrics import LPIPS, PSNR, Metric
+from ..provenance import Scope
+from ..subjects import ARMS, BASELINES, CONTROL, FULL, SCALAR, SETS
 from .published import Tabled, look_up_printed
 from .registry import Topic
 from .rules import COUNT, Equals, Ordering
-from .subjects import ARMS, BASELINES, CONTROL, FULL, SCALAR, SETS
 
 topic = Topic("Native benchmark: quality", Scope.QUALITY)
 criteria = Topic("Native benchmark: criteria", Scope.QUALITY)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import read_arms, read_datasets
+from ..estimates import Estimate, deviations
+from ..measured import Measured
 from ..metrics import LSE, METRICS, Metric
 from ..provenance import Scope
-from .estimates import Estimate, deviations
-from .measured import Measured
+from ..subjects import ARMS, FAMILY, FIXED, FULL, SCALAR, SETS
 from .published import Tabled
 from .registry import Topic
 from .rules import Bold, Equals, Spread
-from .subjects import ARMS, FAMILY, FIXED, FULL, SCALAR, SETS
 
 BOLD = {  # what Tables 1-3 and 10 print in bold
     ("kodak", "psnr"): (SCALAR, FULL),

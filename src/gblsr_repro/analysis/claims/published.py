@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import UserError
+from ..estimates import Estimate
 from ..paper_aggregates import read_printed
-from .estimates import Estimate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 LISTED = 6  # more cells of a table than these are counted, not listed

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..estimates import Estimate
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate
-from .measured import Measured
 from .published import Tabled
 from .rules import Rule
 

@@ -17,10 +17,10 @@ from typing import ClassVar
 import numpy as np
 
 from ...config import load_protocol
+from ..estimates import Estimate
+from ..measured import PAPER_SEEDS
 from ..metrics import METRICS
 from ..statistics import compute_pooled_p, mark_bold
-from .estimates import Estimate
-from .measured import PAPER_SEEDS
 from .published import Published
 
 ALPHA: float = load_protocol()["native"]["significance"]

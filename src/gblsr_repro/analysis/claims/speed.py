@@ -7,13 +7,13 @@ from functools import partial
 from ...config import read_methods
 from ...evaluation import OURS
 from ..derived import geometric_mean_speed, speeds
+from ..estimates import Estimate, concatenate, maximum, relative_deviations
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, maximum, relative_deviations
-from .measured import Measured
+from ..subjects import BASE, LIIF_RDN, LTE_SWINIR, NF96_NOLE, NOLE, RIVALS, TIMED
 from .published import Tabled, look_up_printed
 from .registry import Topic
 from .rules import RATIO, TIME, Bound, Equals, Spread
-from .subjects import BASE, LIIF_RDN, LTE_SWINIR, NF96_NOLE, NOLE, RIVALS, TIMED
 
 topic = Topic("Super-resolution: size and speed", Scope.ASR_LATENCY)
 SHOWN = tuple(name for name in TIMED if name != "b100")  # Table 6 has no column of B100

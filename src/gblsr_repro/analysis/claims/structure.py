@@ -7,13 +7,10 @@ from functools import partial
 
 from ...config import load_protocol, read_methods
 from ..budget import compare_with_anchor
+from ..estimates import Estimate, maximum, span
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, maximum, span
-from .measured import Measured
-from .published import Tabled
-from .registry import Topic
-from .rules import Structure
-from .subjects import (
+from ..subjects import (
     ARMS,
     BASE,
     BASELINES,
@@ -28,6 +25,9 @@ from .subjects import (
     SCALAR,
     WIRE,
 )
+from .published import Tabled
+from .registry import Topic
+from .rules import Structure
 
 topic = Topic("Parameter budget", Scope.STRUCTURE)
 decoding = Topic("Cost of decoding", Scope.STRUCTURE)

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...config import load_protocol, read_datasets, read_methods
+from ..estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
+from ..measured import Measured
 from ..metrics import METRICS
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
-from .measured import Measured
-from .published import Tabled
-from .registry import Topic
-from .rules import Bound, Equals, Ordering, Spread
-from .subjects import (
+from ..subjects import (
     ASR_SETS,
     BASE,
     LIIF_RDN,
@@ -25,6 +22,9 @@ from .subjects import (
     SCALES,
     TRAINED_SCALES,
 )
+from .published import Tabled
+from .registry import Topic
+from .rules import Bound, Equals, Ordering, Spread
 
 topic = Topic("Super-resolution: quality", Scope.ASR_QUALITY)
 

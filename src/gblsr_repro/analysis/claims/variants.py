@@ -16,13 +16,10 @@ from ..derived import (
     psnr_gaps,
     speeds,
 )
+from ..estimates import Estimate, concatenate
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, concatenate
-from .measured import Measured
-from .published import Tabled, look_up_printed
-from .registry import Topic
-from .rules import MEMORY, RATIO, Bound, Equals, Ordering, Rule
-from .subjects import (
+from ..subjects import (
     ASR_SETS,
     BASE,
     LIIF_RDN,
@@ -34,6 +31,9 @@ from .subjects import (
     TIMED,
     TRAINED_SCALES,
 )
+from .published import Tabled, look_up_printed
+from .registry import Topic
+from .rules import MEMORY, RATIO, Bound, Equals, Ordering, Rule
 
 quality = Topic("Super-resolution: variants", Scope.ASR_QUALITY)
 cost = Topic("Super-resolution: variants", Scope.ASR_LATENCY)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
-from ...analysis.claims.estimates import Estimate
 from ...analysis.derived import (
     PEAK,
     GridCell,
@@ -18,6 +17,7 @@ from ...analysis.derived import (
     memory_saved,
     read_value,
 )
+from ...analysis.estimates import Estimate
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary

@@ -9,12 +9,12 @@ from itertools import product
 
 import numpy as np
 
-from ...config import load_protocol, read_methods
-from ...evaluation import PAPER
-from ..reader import Aggregates
-from ..schemas import RUNS, SCHEMAS, format_scale
-from ..statistics import Summary, pool_spreads
+from ..config import load_protocol, read_methods
+from ..evaluation import PAPER
 from .estimates import Estimate, NotMeasuredError, Source
+from .reader import Aggregates
+from .schemas import RUNS, SCHEMAS, format_scale
+from .statistics import Summary, pool_spreads
 
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
 TIMED_SCALE = format_scale(load_protocol()["asr"]["timing"]["scale"])

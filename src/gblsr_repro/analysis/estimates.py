@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..reader import Key
-from ..statistics import Summary
+from .reader import Key
+from .statistics import Summary
 
 
 class NotMeasuredError(Exception):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...config import load_protocol
-from ..schemas import format_scale
+from ..config import load_protocol
+from .schemas import format_scale
 
 SETS = tuple(load_protocol()["native"]["data"]["evaluate"])
 CONTROL = "global_fourier_mlp"
