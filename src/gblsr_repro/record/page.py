@@ -143,7 +143,18 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
     if rows:
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
-        yield Section(f"Super-resolution: PSNR-Y in dB ({part.conditions})", tables=[table])
+        title = f"Super-resolution: PSNR-Y in dB ({part.conditions})"
+        yield Section(title, describe_sets(source), tables=[table])
+
+
+def describe_sets(source: Aggregates) -> str:
+    """Describe the evaluation sets of super-resolution that are not the paper's."""
+    differing = [
+        difference.sentence
+        for difference in source.provenance.differences
+        if Scope.ASR_QUALITY in difference.scopes and difference.columns
+    ]
+    return f"Other images than the paper's: {'; '.join(differing)}." if differing else ""
 
 
 # --- items of the paper ---------------------------------------------------------------------------
