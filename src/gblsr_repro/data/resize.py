@@ -13,10 +13,13 @@ The published low-resolution files of the super-resolution sets are MATLAB's (pr
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 PILLOW_BITS = 22
 """Fractional bits of Pillow's fixed-point weights for 8-bit images."""
@@ -33,6 +36,8 @@ def evaluate_cubic(distance: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=256)
 def compute_matlab_weights(size: int, target: int) -> sparse.csr_array:
     """Compute MATLAB's weights from `size` to `target` samples: (target, size), rows sum to 1."""
+    from scipy import sparse  # here, since trainings use the other weights and do without it
+
     ratio = size / target
     stretch = max(ratio, 1.0)
     center = (np.arange(target) + 0.5) * ratio - 0.5

@@ -12,7 +12,6 @@ import math
 from typing import NamedTuple
 
 import torch
-from skimage.metrics import structural_similarity
 from torch import Tensor
 
 from ..errors import UserError
@@ -64,6 +63,8 @@ def compute_ssim(plane: Tensor, truth: Tensor) -> float:
             f"SSIM-Y needs at least {WINDOW}x{WINDOW} pixels after the border is shaved off, here "
             f"are {plane.shape[0]}x{plane.shape[1]}; use larger images or smaller scales."
         )
+    from skimage.metrics import structural_similarity  # here, since most jobs do without it
+
     a, b = (image.double().cpu().numpy() for image in (plane, truth))
     return float(structural_similarity(a, b, win_size=WINDOW, data_range=PEAK))
 
