@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from gblsr_repro import runtime
-from gblsr_repro.evaluation.latency import is_gpu_shared
+from gblsr_repro.devices import is_gpu_shared
 from gblsr_repro.files import write_text
 
 from .measure import Case, Comparison, Result

@@ -1,6 +1,6 @@
 """List the NVIDIA GPUs of this machine, check that torch can use them, and reserve one for a job.
 
-Nothing here initializes CUDA in this process, because CUDA_VISIBLE_DEVICES has no effect later.
+Nothing here but `is_gpu_shared` initializes CUDA, because CUDA_VISIBLE_DEVICES has no effect later.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import UserError
 from .locks import lock_file
 from .progress import log
+
+if TYPE_CHECKING:
+    import torch
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 JOBS_PER_GPU = "GBLSR_JOBS_PER_GPU"
@@ -129,6 +133,21 @@ def check_gpu() -> None:
     )
 
 
+def is_gpu_shared(device: torch.device) -> bool | None:
+    """Return whether other processes compute on the GPU; None if nvidia-smi does not list them.
+
+    This process has a context on the GPU, so an empty list of processes is not a complete one.
+    """
+    if device.type != "cuda":
+        return None
+    import torch
+
+    torch.zeros(1, device=device)  # creates the context of this process
+    name = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
+    processes = _ask_nvidia_smi("-i", name, "--query-compute-apps=pid").split()
+    return len(processes) > 1 if processes else None
+
+
 # --- queries of the machine ---------------------------------------------------------------------
 
 
@@ -139,13 +158,18 @@ def _get_first(setting: str) -> str:
 
 def _query_gpus() -> dict[str, str]:
     """Query nvidia-smi for the UUIDs of all GPUs, by number; empty when it fails."""
-    query = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
-    try:
-        answer = subprocess.run(query, capture_output=True, text=True, check=True, timeout=60)
-    except (OSError, subprocess.SubprocessError):
-        return {}
-    rows = (line.split(",") for line in answer.stdout.splitlines())
+    rows = (line.split(",") for line in _ask_nvidia_smi("--query-gpu=index,uuid").splitlines())
     return {row[0].strip(): row[1].strip() for row in rows if len(row) == 2}
+
+
+def _ask_nvidia_smi(*words: str) -> str:
+    """Return nvidia-smi's answer to a query as lines of cells; empty when it fails."""
+    command = ["nvidia-smi", *words, "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout
 
 
 def _has_device_file() -> bool:

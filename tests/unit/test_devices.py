@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import made
 import pytest
@@ -165,3 +166,20 @@ def test_a_gpu_that_is_hidden_or_not_ours_is_done_without(node, monkeypatch):
     (node / "nvidia0").unlink()
     (node / "nvidia0").mkdir()  # cannot be opened, as in a job that was given no GPU
     assert runtime.prepare_device("auto").type == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("listed", "shared"), [("", None), ("4711\n", False), ("4711\n4712\n", True), (None, None)]
+)
+def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared):
+    def answer(*_, **__):
+        if listed is None:
+            raise FileNotFoundError
+        return SimpleNamespace(stdout=listed)
+
+    monkeypatch.setattr(devices.subprocess, "run", answer)
+    monkeypatch.setattr(torch, "zeros", lambda *_, **__: None)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="0")
+    )
+    assert devices.is_gpu_shared(torch.device("cuda")) is shared

@@ -2,7 +2,6 @@
 
 import gc
 import statistics
-from types import SimpleNamespace
 
 import made
 import numpy as np
@@ -173,7 +172,7 @@ def test_another_process_beside_one_image_stands_in_the_record(
 ):
     """Also where it was there before a kill, and the job that went on was alone."""
     answers = iter([False, True])
-    monkeypatch.setattr(latency, "is_gpu_shared", lambda device: next(answers))
+    monkeypatch.setattr(latency.devices, "is_gpu_shared", lambda device: next(answers))
     chosen = settings(warmup=0, passes=1, clocks=["paper"])
 
     def image(name, fails=False):
@@ -197,20 +196,3 @@ def test_another_process_beside_one_image_stands_in_the_record(
     assert [row["image"] for row in made.rows(tmp_path / "set.csv")] == ["a", "b", "c"]
     assert made.record(tmp_path / "set.json")["gpu_shared"] is True
     assert "other processes used this GPU" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("listed", "shared"), [("", None), ("4711\n", False), ("4711\n4712\n", True), (None, None)]
-)
-def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared):
-    def answer(*_, **__):
-        if listed is None:
-            raise FileNotFoundError
-        return SimpleNamespace(stdout=listed)
-
-    monkeypatch.setattr(latency.subprocess, "run", answer)
-    monkeypatch.setattr(torch, "zeros", lambda *_, **__: None)
-    monkeypatch.setattr(
-        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="0")
-    )
-    assert latency.is_gpu_shared(torch.device("cuda")) is shared

@@ -22,7 +22,6 @@ A model is timed by two clocks:
 from __future__ import annotations
 
 import statistics
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +33,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from .. import runtime
+from .. import devices, runtime
 from ..config import Config
 from ..files import write_csv, write_json
 from ..progress import log
@@ -320,7 +319,7 @@ class Timer:
                 first_line = str(error).partition("\n")[0]
                 raise MemoryShortage(f"the memory does not suffice: {first_line}") from error
             # Asked after every image: a process may come and go while a set is timed.
-            return row | {"gpu_shared": is_gpu_shared(self.device)}
+            return row | {"gpu_shared": devices.is_gpu_shared(self.device)}
 
         return time_image
 
@@ -382,21 +381,3 @@ def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]
         "versions": runtime.list_versions(),
         "git": runtime.describe_commit(),
     }
-
-
-def is_gpu_shared(device: torch.device) -> bool | None:
-    """Return whether other processes compute on the GPU; None if nvidia-smi does not list them.
-
-    This process has a context on the GPU, so an empty list of processes is not a complete one.
-    """
-    if device.type != "cuda":
-        return None
-    torch.zeros(1, device=device)  # creates the context of this process
-    name = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
-    query = ["nvidia-smi", "-i", name, "--query-compute-apps=pid", "--format=csv,noheader"]
-    try:
-        answer = subprocess.run(query, capture_output=True, text=True, check=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    processes = answer.stdout.split()
-    return len(processes) > 1 if processes else None
