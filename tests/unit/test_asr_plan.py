@@ -36,7 +36,7 @@ def finished(config, benchmark, name, seed, steps_per_second, device):
 
 
 def estimate(config, name):
-    return next(e for e in plan.estimate_plan(config).estimates if e.name == name)
+    return next(e for e in plan.estimate_plan(config).costs if e.name == name)
 
 
 def test_without_records_the_papers_times_are_used_which_hold_for_its_settings_alone(config):
@@ -53,7 +53,7 @@ def test_without_records_the_papers_times_are_used_which_hold_for_its_settings_a
 
 
 def test_the_papers_super_resolution_adds_up():
-    every = plan.estimate_plan(configuration.load() | {"device": "cpu"}).estimates
+    every = plan.estimate_plan(configuration.load() | {"device": "cpu"}).costs
     hours = sum(e.hours for e in every if e.benchmark == "asr")
     assert hours == pytest.approx(1232.05, abs=0.01)
     assert sum(e.runs for e in every if e.benchmark == "asr") == 27
@@ -78,7 +78,7 @@ def test_imported_weights_are_nothing_to_train(config):
     """Neither their runs nor, where nothing else is trained, the training images."""
     config["released"] = {"liif_rdn": "rdn-liif.pth"}
     survey = plan.estimate_plan(config)
-    assert {e.name for e in survey.estimates} == {"gblsr_scalar", "gblsr_asr_nf48"}
+    assert {e.name for e in survey.costs} == {"gblsr_scalar", "gblsr_asr_nf48"}
     assert "Imported and not trained: liif_rdn\n" in plan.format_plan(survey)
     assert any("super-resolution array" in each.purpose for each in survey.disk)
     config["released"]["gblsr_asr_nf48"] = "hub"
@@ -114,7 +114,7 @@ def test_disk_counts_what_is_missing_and_what_will_be_made(config):
     after = {d.purpose: d for d in plan.estimate_plan(config).disk}
     pixels = sum(s.entry.width * s.entry.height for s in list_source_images("demo_photos", config))
     assert after["super-resolution array"].bytes == 3 * pixels
-    parameters = {e.name: e.parameters for e in plan.estimate_plan(config).estimates}
+    parameters = {e.name: e.parameters for e in plan.estimate_plan(config).costs}
     assert parameters["gblsr_scalar"] == 989955
     assert after["weights"].bytes == 3 * 4 * sum(parameters.values())
 
@@ -134,7 +134,7 @@ def test_the_text_tells_the_total_and_what_is_unknown(config):
 def test_days_are_those_of_a_run_to_each_gpu(gpus, expected):
     def runs(count, days):
         seconds = None if days is None else days * 86400
-        return plan.Estimate("asr", "a", count + 1, 1, 10, seconds, "", 0)
+        return plan.TrainingCost("asr", "a", count + 1, 1, 10, seconds, "", 0)
 
-    estimates = [runs(1, 3.0), runs(1, 2.0), runs(5, 1.0), runs(2, None)]
-    assert plan.estimate_days(estimates, gpus) == pytest.approx(expected)
+    costs = [runs(1, 3.0), runs(1, 2.0), runs(5, 1.0), runs(2, None)]
+    assert plan.estimate_days(costs, gpus) == pytest.approx(expected)

@@ -53,7 +53,7 @@ DECODED = 2  # decoded size of photographs over the size of their lossless files
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TrainingCost:
     """The runs of one arm or method: `done` of `runs` are finished; one run takes `seconds`.
 
     `basis` is the source of the time; without a source `seconds` is None and `basis` a dash.
@@ -89,7 +89,7 @@ class Plan:
     """The runs to train on `device`, with their time and disk space, and the imported rows."""
 
     device: str
-    estimates: list[Estimate]
+    costs: list[TrainingCost]
     disk: list[DiskUse]
     imported: list[str]
 
@@ -98,21 +98,21 @@ def estimate_plan(config: Config) -> Plan:
     """Estimate the costs of a configuration without running anything or using the network."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
     name = str(describe_device(torch.device("cuda" if cuda else "cpu"))["name"])
-    estimates = list(_estimate_runs(config, name))
-    disk = list(_estimate_disk(config, estimates))
-    return Plan(name, estimates, disk, [*config["released"]])
+    costs = list(_estimate_runs(config, name))
+    disk = list(_estimate_disk(config, costs))
+    return Plan(name, costs, disk, [*config["released"]])
 
 
 def format_plan(plan: Plan) -> str:
     """Format a plan as a table for the terminal."""
     lines = [f"This machine: {plan.device}", ""]
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
-        estimates = [e for e in plan.estimates if e.benchmark == benchmark]
-        lines += [title, *_indent_columns(_format_estimates(estimates)), ""]
+        costs = [e for e in plan.costs if e.benchmark == benchmark]
+        lines += [title, *_indent_columns(_format_costs(costs)), ""]
     gpus = len(devices.list_visible_gpus())
     if gpus < 2:
         gpus = GPUS_PER_NODE
-    one, many = (estimate_days(plan.estimates, count) for count in (1, gpus))
+    one, many = (estimate_days(plan.costs, count) for count in (1, gpus))
     lines.append(
         f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {gpus}, with one run per GPU"
     )
@@ -127,28 +127,28 @@ def format_plan(plan: Plan) -> str:
     return "\n".join([*lines, f"  in all {_format_bytes(total)}", "", FOOTNOTE])
 
 
-def estimate_days(estimates: list[Estimate], gpus: int) -> float:
+def estimate_days(costs: list[TrainingCost], gpus: int) -> float:
     """Estimate the days that the remaining runs take on several GPUs, one run per GPU.
 
     The GPU that is free first takes the longest remaining run. Runs of unknown time are left out.
     """
-    runs = [e.seconds for e in estimates if e.seconds is not None for _ in range(e.runs - e.done)]
+    runs = [e.seconds for e in costs if e.seconds is not None for _ in range(e.runs - e.done)]
     free = [0.0] * gpus
     for seconds in sorted(runs, reverse=True):
         heapq.heapreplace(free, free[0] + seconds)
     return max(free) / 86400
 
 
-def _format_estimates(estimates: list[Estimate]) -> list[list[str]]:
+def _format_costs(costs: list[TrainingCost]) -> list[list[str]]:
     """Format the cells of a benchmark's table: headings, a row per arm or method, the total."""
     rows = [["training", "runs left", "steps", "GPU-hours", "from"]]
-    for e in estimates:
+    for e in costs:
         left = f"{e.runs - e.done} of {e.runs}"
         rows.append([e.name, left, f"{e.steps:,}", _format_hours(e.hours), e.basis])
-    hours = [e.hours for e in estimates if e.hours is not None]
-    unknown = len(estimates) - len(hours)
+    hours = [e.hours for e in costs if e.hours is not None]
+    unknown = len(costs) - len(hours)
     note = f"without {unknown} of unknown cost" if unknown else ""
-    runs = sum(e.runs - e.done for e in estimates)
+    runs = sum(e.runs - e.done for e in costs)
     return [*rows, ["all", f"{runs}", "", _format_hours(sum(hours) if hours else None), note]]
 
 
@@ -172,7 +172,7 @@ def _format_bytes(count: float) -> str:
 # --- time ---------------------------------------------------------------------------------------
 
 
-def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
+def _estimate_runs(config: Config, device: str) -> Iterator[TrainingCost]:
     """Estimate the runs of every arm, then of every method that the config selects."""
     results = Path(config["results"])
     recorded = list(_read_recorded_runs(results))
@@ -199,7 +199,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
         )
         models = native_models if isinstance(row, Arm) else asr_models
         parameters = models.count_model_parameters(row, config)
-        yield Estimate(benchmark, name, len(folders), done, steps, seconds, basis, parameters)
+        yield TrainingCost(benchmark, name, len(folders), done, steps, seconds, basis, parameters)
 
 
 def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,12 +246,12 @@ def _read_published_time(
 # --- disk ---------------------------------------------------------------------------------------
 
 
-def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[DiskUse]:
+def _estimate_disk(config: Config, costs: list[TrainingCost]) -> Iterator[DiskUse]:
     """Estimate the disk space of downloads, arrays, weights and training states."""
     native, asr = config["native"]["data"], config["asr"]
     table = read_datasets()
     images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
-    trained = any(e.benchmark == "asr" for e in estimates)
+    trained = any(e.benchmark == "asr" for e in costs)
     packed = [table[name] for name in asr["train"]] if trained else []
     if config["mirror"] is None:
         used = {row.dataset: row for row in images + packed}
@@ -271,9 +271,9 @@ def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[DiskUs
             size = sum(e.width * e.height * 3 for e in entries if e.width and e.height)
             note = f"{len(entries)} images of {row.title}"
         yield DiskUse("super-resolution array", size, note)
-    weights = sum(e.parameters * 4 * e.runs for e in estimates)
-    yield DiskUse("weights", weights, f"{sum(e.runs for e in estimates)} runs")
-    left = [e.parameters for e in estimates if e.done < e.runs]
+    weights = sum(e.parameters * 4 * e.runs for e in costs)
+    yield DiskUse("weights", weights, f"{sum(e.runs for e in costs)} runs")
+    left = [e.parameters for e in costs if e.done < e.runs]
     if left:
         largest = max(left) * 4 * STATE_COPIES * STATES_KEPT
         yield DiskUse("training state", largest, "for every run in progress, until it ends")
