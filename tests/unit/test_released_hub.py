@@ -165,7 +165,7 @@ def test_what_is_not_there_is_one_sentence(hub, tmp_path):
     assert "or name a local folder with the files instead of the address" in say
     refusals(hub, tmp_path, f"hf://{REPOSITORY}@v2/gblsr-scalar", "Revision Not Found")
     refusals(hub, tmp_path, f"hf://{REPOSITORY}/gblsr-full", "/gblsr-full has no file of weights")
-    refusals(hub, tmp_path, f"hf://{REPOSITORY}", "has no file of weights")
+    refusals(hub, tmp_path, f"hf://{REPOSITORY}", "holds no file of weights")
 
 
 @pytest.mark.parametrize("refusal", [(403, "GatedRepo"), (500, "Broken")])

@@ -15,17 +15,14 @@ import numpy as np
 
 from ..config import Arm, Config, Method, locate_row
 from ..dependencies import find_model_classes, identify_row, list_class_settings
-from ..models import adaptive_order, fourier_mlp, gblsr, native
+from ..models import adaptive_order, gblsr, native
 from ..models.asr import model as asr
 from ..models.asr.local_spectral import GBLSR
-from ..models.asr.rdn import RDN
-from ..models.base import build_on_meta
 
 Facts = Mapping[str, Any]
 
 OTHER_MAPS = ("data", "optimizer")  # of the training, with fields of the same names
 DEEPEST = 8  # maps within maps that are read
-ARM_KINDS = ("local_spectral", "global_fourier_mlp")
 # The authors' bandwidth_mode and adapt_order, which say what of the adaptivity head is trained.
 SPECTRA = {
     gblsr.FixedDecoder: ("fixed_midpoint", False),
@@ -83,8 +80,6 @@ def list_facts(facts: Facts) -> dict[str, Any]:
         fields["bandwidth_mode"] = (
             "local_linear" if fields.get("adapt_bandwidth", True) else "fixed_midpoint"
         )
-    if fields.get("arm") not in ARM_KINDS:  # the name of a run, and not of a kind of model
-        fields.pop("arm", None)
     return fields
 
 
@@ -101,52 +96,19 @@ def compare_facts(facts: Facts, row: Arm | Method, config: Config) -> str | None
 
 
 def describe_row(row: Arm | Method, config: Config) -> dict[str, Any]:
-    """Describe a row by those fields of the authors' configurations that follow from it."""
-    return _describe_arm(row, config) if isinstance(row, Arm) else _describe_method(row, config)
-
-
-def _describe_arm(arm: Arm, config: Config) -> dict[str, Any]:
-    """Describe an arm by the fields of the authors' RunConfig."""
-    model = config["native"]["model"]
-    _, decoder = native.find_classes(arm)
-    fields = {"d_feat": model["features"], "patch_size": model["patch"]}
-    if decoder is fourier_mlp.GlobalFourierMLP:
-        fields |= {
-            "arm": "global_fourier_mlp",
-            "n_global_freq": model["fourier_frequencies"],
-            "decoder_hidden": model["hidden"],
-            "decoder_layers": 3,  # before the last one
-        }
-    if decoder in SPECTRA:
-        mode, adapts = SPECTRA[decoder]
-        fields |= {
-            "arm": "local_spectral",
-            "bandwidth_mode": mode,
-            "adapt_order": adapts,
-            "family": "fourier",
-            "p_max": model["modes"],
-        }
-        for field, setting in (("s_e", "bandwidth_range"), ("p_soft", "order_range")):
-            fields[f"{field}_lo"], fields[f"{field}_hi"] = model[setting]
-    return fields
-
-
-def _describe_method(method: Method, config: Config) -> dict[str, Any]:
-    """Describe a GB-LSR-ASR by the fields of the authors' encoder_cfg and decoder_cfg."""
-    model = config["asr"]["model"]
-    if asr.find_classes(method) != (RDN, GBLSR):
+    """Describe a row by those fields of the authors' configurations that shapes do not tell."""
+    if isinstance(row, Method):
+        if asr.find_classes(row)[1] != GBLSR:
+            return {}
+        return {"local_ensemble": "local_ensemble=no" not in row.options.split()}
+    _, decoder = native.find_classes(row)
+    if decoder not in SPECTRA:
         return {}
-    shapes: Any = build_on_meta(lambda: asr.ASRModel.assemble(method, config))
-    return {
-        "num_features": shapes.encoder.features,
-        "growth_rate": model["rdn_growth"],
-        "num_rdbs": model["rdn_blocks"],
-        "num_layers_per_rdb": model["rdn_layers"],
-        "kernel_size": 3,
-        "in_channels": 3,
-        "p_max": model["modes"],
-        "local_ensemble": shapes.decoder.ensemble,
-    }
+    mode, adapts = SPECTRA[decoder]
+    fields: dict[str, Any] = {"bandwidth_mode": mode, "adapt_order": adapts, "family": "fourier"}
+    for field, setting in (("s_e", "bandwidth_range"), ("p_soft", "order_range")):
+        fields[f"{field}_lo"], fields[f"{field}_hi"] = config["native"]["model"][setting]
+    return fields
 
 
 def compare_record(record: Facts, row: Arm | Method, config: Config) -> str | None:

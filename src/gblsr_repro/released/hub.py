@@ -15,6 +15,7 @@ from ..files import compute_sha256
 from .folder import ENDINGS, FACTS, Files, find_files
 from .reading import LARGEST
 
+CARD = "README.md"  # of a repository
 SHA256_DIGITS = 64
 INSTEAD = "or name a local folder with the files instead of the address"
 
@@ -57,7 +58,7 @@ def download(address: HubAddress, cached: bool = False) -> tuple[Files, str, str
         ) from error
     folder = Path(snapshot)
     files = find_files(folder / address.path, place)
-    return files, folder.name, _read_license(address, folder.name, cached)
+    return files, folder.name, _read_license(folder)
 
 
 def _select_files(path: str) -> dict[str, list[str]]:
@@ -65,7 +66,7 @@ def _select_files(path: str) -> dict[str, list[str]]:
     folder = f"{path}/" if path else ""
     inside = [f"{folder}*{name}" for name in (*ENDINGS, FACTS)]
     itself = [path, str(PurePosixPath(path).with_name(FACTS))] if path else []
-    return {"allow_patterns": [*itself, *inside], "ignore_patterns": [f"{folder}*/*"]}
+    return {"allow_patterns": [CARD, *itself, *inside], "ignore_patterns": [f"{folder}*/*"]}
 
 
 def _check_sizes(listing: Any, place: str) -> None:
@@ -92,16 +93,12 @@ def check_sums(files: Files) -> None:
             )
 
 
-def _read_license(address: HubAddress, commit: str, cached: bool) -> str | None:
-    """Read the license from the card of the repository; None where neither hub nor cache has it."""
-    from httpx2 import HTTPError
-    from huggingface_hub import ModelCard, hf_hub_download
+def _read_license(folder: Path) -> str | None:
+    """Read the license from the card of a repository; None where that does not state one."""
+    from huggingface_hub import ModelCard
 
     try:
-        card = hf_hub_download(
-            address.repository, "README.md", revision=commit, local_files_only=cached
-        )
-        license = ModelCard.load(card).data.get("license")
-    except (HTTPError, OSError, ValueError):
+        license = ModelCard.load(folder / CARD).data.get("license")
+    except (OSError, ValueError):
         return None
     return str(license) if license else None
