@@ -10,7 +10,7 @@ baselines, which extend `latent`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from ..errors import UserError
 from .base import COLORS, FAST, PLAIN, Decoder
 from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
-from .layers import build_module_list
+from .layers import apply_pointwise, build_module_list
 
 
 class PatchDecoder(Decoder):
@@ -73,6 +73,18 @@ def build_perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linea
     """Build `layers` linear layers: inputs -> hidden -> ... -> hidden -> 3."""
     widths = [inputs] + [hidden] * (layers - 1) + [COLORS]
     return build_module_list(nn.Linear(a, b) for a, b in pairwise(widths))
+
+
+def apply_later_layers(
+    hidden: Tensor, layers: Sequence[nn.Linear], activate: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Apply all layers but the first, each after the activation, to its output (..., hidden).
+
+    `layers` is the whole perceptron. Returns (..., 3); may overwrite `hidden`.
+    """
+    for layer in list(layers)[1:]:
+        hidden = apply_pointwise(activate(hidden), layer.weight, layer.bias)
+    return hidden
 
 
 def reshape_to_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:

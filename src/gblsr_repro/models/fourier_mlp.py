@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .decoders import PatchDecoder, build_perceptron, reshape_to_image
-from .layers import apply_pointwise
+from .decoders import PatchDecoder, apply_later_layers, build_perceptron, reshape_to_image
+from .layers import apply_pointwise, silu
 
 
 class GlobalFourierMLP(PatchDecoder):
@@ -47,12 +47,6 @@ class GlobalFourierMLP(PatchDecoder):
         angles = along_y + along_x
         return torch.cat((angles.cos(), angles.sin()), dim=-1)
 
-    def _apply_later_layers(self, hidden: Tensor) -> Tensor:
-        """Apply all layers but the first, each after the activation, to its output."""
-        for layer in self.layers[1:]:
-            hidden = apply_pointwise(F.silu(hidden), layer.weight, layer.bias)
-        return hidden
-
     def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer's Fourier part is computed once for all images."""
         batch, _, h, w = features.shape
@@ -65,7 +59,7 @@ class GlobalFourierMLP(PatchDecoder):
         fourier = self._compute_fourier_features(y[:, None], x[None, :])
         plane = apply_pointwise(fourier[None], first.weight[:, : -self.features])
         mean_part = F.linear(features.mean((2, 3)), first.weight[:, -self.features :], first.bias)
-        pixels = self._apply_later_layers(plane + mean_part[:, None, None, :])
+        pixels = apply_later_layers(plane + mean_part[:, None, None, :], self.layers, silu)
         return reshape_to_image(pixels, batch, height, width)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
@@ -78,4 +72,5 @@ class GlobalFourierMLP(PatchDecoder):
         mean = features.mean((2, 3))[:, None, :].expand(-1, positions.shape[1], -1)
         hidden = torch.cat((self._compute_fourier_features(y, x), mean), dim=-1)
         first = self.layers[0]
-        return self._apply_later_layers(apply_pointwise(hidden, first.weight, first.bias))
+        hidden = apply_pointwise(hidden, first.weight, first.bias)
+        return apply_later_layers(hidden, self.layers, silu)

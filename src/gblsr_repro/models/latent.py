@@ -9,32 +9,20 @@ Coordinates are in the order (y, x). A patch has one feature vector, that of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from .coordinates import compute_offsets, convert_to_image_coordinates, find_cells
 from .decoders import PatchDecoder
-from .layers import apply_pointwise, relu, silu
+from .layers import relu, silu
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
 ACTIVATIONS = {"relu": relu, "silu": silu}
-
-
-def apply_later_layers(
-    hidden: Tensor, layers: Sequence[nn.Linear], activate: Callable[[Tensor], Tensor]
-) -> Tensor:
-    """Apply all layers but the first, each after the activation, to its output (..., hidden).
-
-    `layers` is the whole perceptron. Returns (..., 3); may overwrite `hidden`.
-    """
-    for layer in list(layers)[1:]:
-        hidden = apply_pointwise(activate(hidden), layer.weight, layer.bias)
-    return hidden
 
 
 class LatentDecoder(PatchDecoder):

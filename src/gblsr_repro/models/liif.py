@@ -11,8 +11,8 @@ from torch import Tensor
 
 from .base import COLORS
 from .coordinates import compute_even_step, compute_offsets, find_cells
-from .decoders import build_perceptron, reshape_to_image
-from .latent import ACTIVATIONS, NEAREST, RELATIVE, LatentDecoder, apply_later_layers
+from .decoders import apply_later_layers, build_perceptron, reshape_to_image
+from .latent import ACTIVATIONS, NEAREST, RELATIVE, LatentDecoder
 from .layers import ONEDNN_BATCH, apply_pointwise
 
 

@@ -9,16 +9,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from .decoders import build_perceptron, reshape_to_image
-from .latent import (
-    ACTIVATIONS,
-    BILINEAR,
-    GLOBAL,
-    NEAREST,
-    RELATIVE,
-    LatentDecoder,
-    apply_later_layers,
-)
+from .decoders import apply_later_layers, build_perceptron, reshape_to_image
+from .latent import ACTIVATIONS, BILINEAR, GLOBAL, NEAREST, RELATIVE, LatentDecoder
 from .layers import apply_pointwise
 
 
