@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import safetensors.torch
 from torch import Tensor
 
 from .config import locate_row
@@ -25,7 +26,7 @@ from .files import read_csv, write_bytes, write_text
 from .progress import log
 from .records import read_record
 from .runs import find_recorded_row
-from .weights import build_metadata, read_weights, serialize_tensors
+from .weights import build_metadata, read_weights
 from .wording import format_commit
 
 LIMIT = 4_000_000  # bytes of a file
@@ -111,11 +112,11 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
 def _write_bundle(
     output: Path,
     trained: Mapping[str, Any],
-    tensors: Mapping[str, Tensor],
+    tensors: dict[str, Tensor],
     facts: Mapping[str, Any],
 ) -> None:
     """Write a bundled file and its card; `facts` is what the record says beyond `trained`."""
-    content = serialize_tensors(tensors, build_metadata(trained, tensors, facts))
+    content = safetensors.torch.save(tensors, build_metadata(trained, tensors, facts))
     if len(content) > LIMIT:
         raise UserError(
             f"{output} would take {len(content) / 1e6:.1f} MB, more than the {LIMIT / 1e6:g} MB of "

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -42,7 +43,7 @@ from .models.gblsr import SpectralDecoder
 from .models.native import NativeModel
 from .runs import load_run
 from .runtime import prepare_for_inference
-from .weights import compute_checksum, parse_tensors, serialize_tensors
+from .weights import compute_checksum, parse_tensors
 
 CODE_FORMAT = "gblsr-code-1"
 BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as tensors of bytes
@@ -153,20 +154,23 @@ def save_code(path: Path | str, code: Code) -> None:
     facts |= {"chunks": {name: content.hex() for name, content in code.tags.chunks.items()}}
     text = json.dumps(facts)
     header = {"format": CODE_FORMAT, "image": text, "sha256": compute_checksum(tensors, text)}
-    write_bytes(path, serialize_tensors(tensors, header))
+    # One entry, because safetensors writes several in a random order.
+    write_bytes(path, safetensors.torch.save(tensors, {"code": json.dumps(header)}))
 
 
 def load_code(path: Path | str) -> Code:
     """Read an encoded image; `UserError` when it is missing, damaged or of another format."""
     try:
         header, tensors = parse_tensors(Path(path).read_bytes())
+        if "code" in header:  # earlier versions wrote its entries side by side
+            header = json.loads(header["code"])
     except FileNotFoundError as error:
         raise UserError(
             f"{path} does not exist; name a file that the encode command made."
         ) from error
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise UserError(f"{path} is not an encoded image ({error}); encode it again.") from error
-    if header.get("format") != CODE_FORMAT:
+    if not isinstance(header, dict) or header.get("format") != CODE_FORMAT:
         raise UserError(f"{path} is not an encoded image; make one with the encode command.")
     if header.get("sha256") != compute_checksum(tensors, header.get("image", "")):
         raise UserError(f"{path} is damaged; encode the image again.")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import safetensors.torch
-import torch
 from torch import Tensor, nn
 
 from .errors import UserError
@@ -17,44 +16,10 @@ from .files import write_bytes
 from .records import check_record, read_record
 
 NAME = "weights.safetensors"
-# Data types of the safetensors format, in its order.
-DTYPES = {
-    "I64": torch.int64,
-    "F64": torch.float64,
-    "F32": torch.float32,
-    "I32": torch.int32,
-    "BF16": torch.bfloat16,
-    "F16": torch.float16,
-    "U8": torch.uint8,
-    "BOOL": torch.bool,
-}
 # Keys of a run's record, and of its training settings, that a weights file repeats: those that the
 # model is built from and identified by.
 BUILT_FROM = ("arm", "method", "seed", "identity", "colors", "released")
 BUILT_FROM_TRAINING = ("scale_range",)
-
-
-def serialize_tensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
-    """Serialize tensors in the safetensors format, with the same bytes as that package.
-
-    The length of the header (8 bytes), the header as JSON (padded to a multiple of 8 bytes), the
-    values of one tensor after the other. Unlike the package this writes the same bytes each time:
-    it has no fixed order of several `metadata`.
-    """
-    names, types = {dtype: name for name, dtype in DTYPES.items()}, list(DTYPES)
-    header: dict[str, Any] = {"__metadata__": dict(metadata)}
-    values = []
-    end = 0
-    for name, tensor in sorted(
-        tensors.items(), key=lambda item: (types.index(names[item[1].dtype]), item[0])
-    ):
-        start, end = end, end + tensor.numel() * tensor.element_size()
-        header[name] = {"dtype": names[tensor.dtype], "shape": list(tensor.shape),
-                        "data_offsets": [start, end]}  # fmt: skip
-        values.append(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *(v.tobytes() for v in values)])
 
 
 def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -83,7 +48,7 @@ def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any]) -> 
     `read_weights` needs no run.json.
     """
     tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
-    content = serialize_tensors(tensors, build_metadata(facts, tensors))
+    content = safetensors.torch.save(tensors, build_metadata(facts, tensors))
     write_bytes(run_dir / NAME, content)
     return hashlib.sha256(content).hexdigest()
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from faulty import outcome, unfinished
+from safetensors.torch import save
 
 from gblsr_repro import cli, files
 from gblsr_repro.data.datasets import ManifestEntry, write_manifest
@@ -14,7 +15,6 @@ from gblsr_repro.evaluation.exemplars import write_png
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.training import checkpoint
 from gblsr_repro.training.runs import train_arm
-from gblsr_repro.weights import serialize_tensors
 
 NOISE = torch.rand(3, 120, 120, generator=torch.Generator().manual_seed(0))
 GRID = np.random.default_rng(0).random((4, 60, 60))
@@ -26,7 +26,7 @@ WRITERS = {
     "csv": lambda path: files.write_csv(path, ["n", "square"], ((n, n * n) for n in range(9000))),
     "manifest": lambda path: write_manifest(path, ENTRIES),
     "state": lambda path: checkpoint.save_state(path, {"identity": {}, "model": {"w": NOISE}}),
-    "weights": lambda path: files.write_bytes(path, serialize_tensors({"w": NOISE}, {})),
+    "weights": lambda path: files.write_bytes(path, save({"w": NOISE})),
     "fields": lambda path: Fields(GRID, GRID, GRID, ["a"] * 4).write(path),
     "png": lambda path: write_png(path, NOISE),
 }

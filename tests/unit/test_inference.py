@@ -1,5 +1,6 @@
 """The models as a tool: photographs in, photographs out, at any scale."""
 
+import json
 import re
 
 import made
@@ -7,12 +8,14 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import save
 
 from gblsr_repro import bundled, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
 from gblsr_repro.image_io.photo import extend_visible_colors, reduce
 from gblsr_repro.models.asr import tiling
+from gblsr_repro.weights import parse_tensors
 
 
 def off(one, other):
@@ -39,6 +42,21 @@ def test_decoding_at_scale_one_is_the_reconstruction(tmp_path, photo_file, arm, 
     stored = inference.decode(inference.load_code(tmp_path / "a.gblsr"))
     assert direct.rgb.std() > 5
     assert off(direct.rgb, stored.rgb) <= 1
+
+
+def test_a_code_of_an_earlier_version_is_read(native_run, photo_file, tmp_path):
+    """Its header has several entries; those of today have one, and the same bytes each time."""
+    model, path = inference.load_native(native_run), tmp_path / "a.gblsr"
+    inference.save_code(path, inference.encode(model, inference.read(photo_file)))
+    header, tensors = parse_tensors(path.read_bytes())
+    inference.save_code(tmp_path / "b.gblsr", inference.load_code(path))
+    assert (tmp_path / "b.gblsr").read_bytes() == path.read_bytes()
+    shown = inference.decode(inference.load_code(path)).rgb
+    path.write_bytes(save(tensors, json.loads(header["code"])))
+    assert np.array_equal(inference.decode(inference.load_code(path)).rgb, shown)
+    path.write_bytes(save(tensors, {"code": "[1]"}))
+    with pytest.raises(UserError, match="is not an encoded image"):
+        inference.load_code(path)
 
 
 def test_a_crop_is_a_part_of_the_whole_in_bands_too(native_run, photo_file, monkeypatch):
