@@ -286,6 +286,18 @@ def test_wire_starts_at_ten(settings):
         assert (parameter == 10.0).all()
 
 
+def test_siren_start_changes_the_first_layer_of_wire_alone(settings):
+    rows = config.read_arms()
+    usual, changed = (
+        native.build_model(rows[arm], settings, 0).state_dict()
+        for arm in ("wire", "wire_siren_first")
+    )
+    differing = {name for name in usual if not torch.equal(usual[name], changed[name])}
+    assert differing == {"decoder.layers.0.weight"}
+    bound = 1 / (128 + 2)
+    assert 0.9 * bound < changed["decoder.layers.0.weight"].abs().max() <= bound
+
+
 @torch.no_grad()
 def test_global_mlp_sees_the_pooled_code_and_fourier_features(settings):
     model = noisy("global_fourier_mlp", settings)

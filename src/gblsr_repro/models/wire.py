@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -12,12 +13,15 @@ from .decoders import build_perceptron, reshape_to_image
 from .latent import BILINEAR, GLOBAL, NEAREST, RELATIVE, LatentDecoder
 from .layers import apply_pointwise
 
+TORCH, SIREN = "torch", "siren"
+
 
 class WIREDecoder(LatentDecoder):
     """WIRE: an MLP with real Gabor activations on features and coordinate.
 
     The activation after each hidden layer is sin(w x) exp(-(g x)^2), frequency w and scale g
-    trained per channel.
+    trained per channel. Option `first_layer`: its weights start as torch starts a linear layer, or
+    as a SIREN's, evenly within 1 / inputs (Sitzmann et al. 2020, section 3.2).
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = (
@@ -27,12 +31,27 @@ class WIREDecoder(LatentDecoder):
         "wire_spread",
     )
     INITIAL: ClassVar = ("wire_frequency", "wire_spread")
-    OPTIONS: ClassVar = {"features": (BILINEAR, NEAREST), "coordinates": (GLOBAL, RELATIVE)}
+    OPTIONS: ClassVar = {
+        "features": (BILINEAR, NEAREST),
+        "coordinates": (GLOBAL, RELATIVE),
+        "first_layer": (TORCH, SIREN),
+    }
 
-    def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:
+    def __init__(
+        self,
+        section: Mapping[str, Any],
+        *,
+        features: str,
+        coordinates: str,
+        first_layer: str = TORCH,
+    ) -> None:
         super().__init__(section, features=features, coordinates=coordinates)
         hidden = section["hidden"]
-        self.layers = build_perceptron(self.features + 2, hidden, 4)
+        inputs = self.features + 2
+        self.layers = build_perceptron(inputs, hidden, 4)
+        if first_layer == SIREN:  # from torch's bound, so that all other draws stay
+            with torch.no_grad():
+                self.layers[0].weight /= math.sqrt(inputs)
         starts = (section["wire_frequency"], section["wire_spread"])
         self.frequency, self.gabor_scale = (
             nn.ParameterList(nn.Parameter(torch.full((hidden,), start)) for _ in range(3))
