@@ -44,7 +44,7 @@ def claim_equal(numbers: int) -> Claim:
     measure = partial(
         Measured.native, datasets="kodak", arms=[*map(str, range(numbers))], metric="psnr"
     )
-    return Claim("drawn", "", Scope.QUALITY, "", "", Equals(), Tabled(3), "", "", measure)
+    return Claim("drawn", "", Scope.QUALITY, "", "", measure, Equals(), Tabled(3), "", "")
 
 
 def summarize(seeds: np.ndarray, shift: float = 0.0) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ def test_a_faithful_number_fails_as_seldom_as_the_level_says(
         theirs = summarize(random.standard_normal((numbers, paper)))
         if not printed:
             theirs = [{**row, "std": math.nan, "n": math.nan} for row in theirs]
-        agreement = compare(claim, build(ours), build(theirs)).outcome.agreement
+        agreement = compare(claim, build(ours), build(theirs)).finding.agreement
         failed += agreement is Agreement.FAILS
     assert 0.6 * ALPHA < failed / DRAWS < ALPHA + 2 * math.sqrt(ALPHA / DRAWS)
 
@@ -81,7 +81,7 @@ def test_a_claim_notices_one_number_that_is_off(numbers: int, deviations: float)
     paper, claim = build(summarize(seeds)), claim_equal(numbers)
     for off, noticed in ((deviations - 0.02, False), (deviations + 0.02, True)):
         run = build([*summarize(seeds[:1], off), *summarize(seeds)[1:]])
-        assert (compare(claim, run, paper).outcome.agreement is Agreement.FAILS) == noticed
+        assert (compare(claim, run, paper).finding.agreement is Agreement.FAILS) == noticed
 
 
 # --- all claims -----------------------------------------------------------------------------------

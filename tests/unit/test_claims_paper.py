@@ -186,7 +186,7 @@ def moves(claim: Claim) -> Iterator[tuple[float, Aggregates]]:
 
 def agrees(claim: Claim, weighed: Comparison) -> bool:
     """Say whether the numbers shown agree with the text that the paper prints."""
-    said, values = weighed.published, weighed.outcome.values
+    said, values = weighed.published, weighed.finding.values
     goals = np.resize(said.values, len(values))
     if str(said)[0] in SIGNS:
         return bool(SIGNS[str(said)[0]](values, goals).all())
@@ -200,7 +200,7 @@ def agrees(claim: Claim, weighed: Comparison) -> bool:
 
 def excused(claim: Claim, weighed: Comparison) -> bool:
     """Say whether numbers are excused that are further off than what the claim itself says."""
-    said, values = weighed.published, weighed.outcome.values
+    said, values = weighed.published, weighed.finding.values
     if isinstance(claim.rule, Criterion | Structure | Ordering | Tie | Bold):
         return True
     off = np.abs(values - np.resize(said.values, len(values)))
@@ -219,7 +219,7 @@ def test_a_measurement_can_refute_every_claim(
             weighed = compare(claim, run, PAPER)
         except NotMeasuredError:
             continue
-        agreement = weighed.outcome.agreement
+        agreement = weighed.finding.agreement
         if agreement is Agreement.HOLDS:
             assert agrees(claim, weighed)
         if agreement is Agreement.NEAR:

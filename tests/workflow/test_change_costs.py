@@ -187,7 +187,7 @@ def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
 def test_a_claim_is_one_file(finished, tmp_path):
     """CONTRIBUTING.md's example, in the module of its topic."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()
-    claim = re.search(r"```python\n(@topic.*?)```", page, re.DOTALL)[1]
+    claim = re.search(r"```python\n(topic.add.*?)```", page, re.DOTALL)[1]
     finished.edit(f"{PACKAGE}/analysis/claims/family.py", "", f"\n\n{claim}")
     assert len(finished.edited) == 1
     words = ["--aggregates", published(finished), "--output", tmp_path / "claims.csv"]

@@ -11,6 +11,12 @@ FIXED, SCALAR, FULL = FAMILY = ("gblsr_fixed", "gblsr_scalar", "gblsr_full")
 LIIF, LTE, WIRE = BASELINES = ("liif", "lte", "wire")
 ARMS = (CONTROL, *FAMILY, *BASELINES)
 
+
+def besides(*arms: str) -> tuple[str, ...]:
+    """Return the seven arms besides some."""
+    return tuple(arm for arm in ARMS if arm not in arms)
+
+
 ASR_SETS = tuple(load_protocol()["asr"]["evaluate"])
 TIMED = tuple(load_protocol()["asr"]["timing"]["datasets"])
 SCALES = tuple(map(format_scale, load_protocol()["asr"]["scales"]))

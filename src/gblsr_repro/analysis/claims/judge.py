@@ -30,7 +30,7 @@ from ..reader import NATIVE_TIMES, Aggregates
 from .published import Published
 from .registry import Claim
 from .rows import HOLDS, VERDICTS, Row, Verdict, write_claims
-from .rules import Agreement, Outcome
+from .rules import Agreement, Finding
 from .topics import CLAIMS
 
 
@@ -61,14 +61,14 @@ class Comparison:
 
     published: Published
     measured: Estimate
-    outcome: Outcome
+    finding: Finding
 
     @property
     def text(self) -> str:
         """The measured numbers, formatted."""
         if self.published.cells:
-            return f"{self.outcome.agreeing} of {len(self.measured)} agree"
-        return self.published.format_measured(self.outcome.values)
+            return f"{self.finding.agreeing} of {len(self.measured)} agree"
+        return self.published.format_measured(self.finding.values)
 
 
 def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate | None]:
@@ -94,8 +94,8 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
         )
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
-    outcome = claim.rule.judge(published, measured, tabled)
-    return Comparison(published, measured, outcome)
+    finding = claim.rule.judge(published, measured, tabled)
+    return Comparison(published, measured, finding)
 
 
 def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> Row:
@@ -106,12 +106,12 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> Row:
     except NotMeasuredError as error:
         note = claim.note if claim.measure else ""
         return replace(described, reason=str(error), note=note)
-    outcome = comparison.outcome
+    finding = comparison.finding
     row = replace(
         described,
         measured=comparison.text,
         published_values=" ".join(map(repr, comparison.published.values)),
-        measured_values=" ".join(map(repr, outcome.values.tolist())),
+        measured_values=" ".join(map(repr, finding.values.tolist())),
     )
     differences = find_differences(claim, run, comparison.measured)
     relevant = [each for each in differences if each.effect is not Effect.NONE]
@@ -120,16 +120,16 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> Row:
         if difference.name == SHARED_GPU:
             reason = difference.sentence
             return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, conditions=conditions)
-    verdict = decide(claim, run, outcome.agreement, relevant)
+    verdict = decide(claim, run, finding.agreement, relevant)
     qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
-    near = verdict is Verdict.DIFFERENT and outcome.agreement is Agreement.NEAR
+    near = verdict is Verdict.DIFFERENT and finding.agreement is Agreement.NEAR
     return replace(
         row,
-        allowed=" ".join(format(value, ".4g") for value in outcome.allowed),
+        allowed=" ".join(format(value, ".4g") for value in finding.allowed),
         verdict=verdict,
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
-        holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS[outcome.agreement],
-        reason=outcome.agreement if near else outcome.reason,
+        holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS[finding.agreement],
+        reason=finding.agreement if near else finding.reason,
         conditions="" if claim.scope is Scope.STRUCTURE else conditions,
     )
 

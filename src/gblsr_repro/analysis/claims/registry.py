@@ -1,29 +1,32 @@
 """Register the paper's claims, each as a function of the measurements.
 
-A module of this folder holds the claims about one topic:
+A module of this folder holds the claims about one topic, a row for each:
 
     topic = Topic("Baselines", Scope.QUALITY)
 
-    @topic.claim(where="§5.3", sentence="LTE is ahead of LIIF in PSNR ...", rule=Ordering(),
-                 published="> 0", unit="dB")
-    def rank_psnr_lte_liif(run: Measured) -> Estimate:
-        return run.native(SETS, LTE, "psnr") - run.native(SETS, LIIF, "psnr")
+    topic.add(
+        "rank_psnr_lte_liif",
+        "§5.3",
+        "LTE is ahead of LIIF in PSNR on every data set (least margin)",
+        lambda run: lead(run, LTE, LIIF, PSNR),
+        rule=Ordering(),
+        unit="dB",
+    )
 
-The function's name is the claim's id. Claims that differ in a data set, a metric or an arm alone
-are added in a loop, with `topic.add`.
+Claims that differ in a data set, a metric or an arm alone are added in a loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from ..estimates import Estimate
+from ..estimates import Estimate, deviations
 from ..measured import Measured
+from ..metrics import Metric
 from ..provenance import Scope
 from .published import Tabled
-from .rules import Rule
+from .rules import EQUALS, AgreementRule, Spread
 
 Measure = Callable[[Measured], Estimate]
 
@@ -42,11 +45,11 @@ class Claim:
     scope: Scope
     where: str
     sentence: str
-    rule: Rule
+    measure: Measure | None
+    rule: AgreementRule
     published: str | Tabled
     unit: str
     note: str
-    measure: Measure | None
 
 
 CLAIMS: dict[str, Claim] = {}
@@ -54,34 +57,44 @@ CLAIMS: dict[str, Claim] = {}
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic of claims whose numbers depend on the conditions of one scope."""
+    """A topic of claims whose numbers depend on the conditions of one scope.
+
+    `rule` is that of the claims which name no other.
+    """
 
     title: str
     scope: Scope
-
-    def claim(self, **facts: Any) -> Callable[[Measure], Measure]:
-        """Register a function of the measurements as the claim of its name; `facts` as in `add`."""
-
-        def register(measure: Measure) -> Measure:
-            self.add(measure.__name__, measure, **facts)
-            return measure
-
-        return register
+    rule: AgreementRule = EQUALS
 
     def add(
         self,
         name: str,
-        measure: Measure | None,
-        *,
         where: str,
         sentence: str,
-        rule: Rule,
-        published: str | Tabled,
+        measure: Measure | None,
+        *,
+        rule: AgreementRule | None = None,
+        published: str | Tabled = "",
         unit: str = "",
         note: str = "",
     ) -> None:
-        """Add a claim, as `Claim` describes it."""
+        """Add a claim, as `Claim` describes it; `published` is the rule's where it has one."""
         if name in CLAIMS:
             raise ValueError(f"there are two claims {name!r}")
-        facts = (where, sentence, rule, published, unit, note)
-        CLAIMS[name] = Claim(name, self.title, self.scope, *facts, measure)
+        rule = rule or self.rule
+        facts = (where, sentence, measure, rule, published or rule.published, unit, note)
+        CLAIMS[name] = Claim(name, self.title, self.scope, *facts)
+
+    def add_cells(self, name: str, where: str, of: str, read: Measure, metric: Metric) -> None:
+        """Add two claims about cells of the paper's tables: their means and their deviations."""
+        published, unit = Tabled(metric.digits), metric.unit
+        self.add(name, where, f"{metric.title} of {of}", read, published=published, unit=unit)
+        self.add(
+            f"{name}_std",
+            where,
+            f"Standard deviations of {metric.title} of {of}",
+            lambda run: deviations(read(run)),
+            rule=Spread(),
+            published=published,
+            unit=unit,
+        )

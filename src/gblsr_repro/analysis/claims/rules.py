@@ -40,7 +40,7 @@ class Agreement(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Finding:
     """The result of a rule: the agreement, and the numbers to show with how far each may miss.
 
     `reason` says where numbers miss or why nothing is decided, `agreeing` counts those that do not.
@@ -54,10 +54,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A rule: numbers may miss by `relative` times the published value; `why` gives the reason."""
+class AgreementRule:
+    """A rule: numbers may miss by `relative` times the published value; `why` gives the reason.
+
+    `published` is what the paper says where a claim does not say it.
+    """
 
     name: ClassVar[str]
+    published: ClassVar[str] = ""
     relative: float = 0.0
     why: str = ""
 
@@ -65,7 +69,7 @@ class Rule:
         text = f"{self.name} ±{100 * self.relative:g} %" if self.relative else self.name
         return f"{text} ({self.why})" if self.why else text
 
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Compare measured numbers with the published ones.
 
         `paper` is the claim measured in the paper's tables, None where they do not determine it.
@@ -77,18 +81,18 @@ class Rule:
         if near.all():
             agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
         reason = _describe_furthest_miss(published, here, misses, allowed)
-        return Outcome(agreement, here.values, allowed, reason, int(near.sum()))
+        return Finding(agreement, here.values, allowed, reason, int(near.sum()))
 
 
 @dataclass(frozen=True)
-class Criterion(Rule):
+class Criterion(AgreementRule):
     """A criterion of the paper or a count: exact, never within noise."""
 
     name = "criterion"
 
 
 @dataclass(frozen=True)
-class Structure(Rule):
+class Structure(AgreementRule):
     """A number that follows from the code alone: exact, at the printed precision."""
 
     name = "structure"
@@ -96,7 +100,7 @@ class Structure(Rule):
 
 
 @dataclass(frozen=True)
-class Equals(Rule):
+class Equals(AgreementRule):
     """A number agrees at the printed precision, or within the seed noise of both sides.
 
     Noise that exceeds the number itself leaves its sign open, and so decides nothing but a failure.
@@ -106,7 +110,7 @@ class Equals(Rule):
     name = "equals"
     why: str = SEEDS
 
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Compare measured numbers with the published ones."""
         if self.relative:
             return super().judge(published, here, paper)
@@ -121,11 +125,11 @@ class Equals(Rule):
             agreement, reason = Agreement.UNDECIDED, NEAR_ZERO
         else:
             agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
-        return Outcome(agreement, here.values, noise, reason, int((misses <= noise).sum()))
+        return Finding(agreement, here.values, noise, reason, int((misses <= noise).sum()))
 
 
 @dataclass(frozen=True)
-class Bound(Rule):
+class Bound(AgreementRule):
     """Every number keeps a bound, or passes it by no more than its noise.
 
     However large the noise, it excuses no more than a quarter of what the sentence is about: of the
@@ -137,7 +141,7 @@ class Bound(Rule):
     why: str = SEEDS
     about: float = 0.0
 
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Compare every number with the bound."""
         misses = published.compute_misses(here.values)
         bounds = np.abs(np.broadcast_to(published.values, misses.shape))
@@ -155,11 +159,11 @@ class Bound(Rule):
             agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
             reason = ""
         shown = _find_nearest(published, here)
-        return Outcome(agreement, here.values[shown], allowed[shown], reason)
+        return Finding(agreement, here.values[shown], allowed[shown], reason)
 
 
 @dataclass(frozen=True)
-class Ordering(Rule):
+class Ordering(AgreementRule):
     """Every margin lies on the claimed side by more than its noise, or one on the other side.
 
     Margins within the noise decide nothing, whichever side they lie on. One margin is enough to
@@ -168,9 +172,10 @@ class Ordering(Rule):
     """
 
     name = "ordering"
+    published = "> 0"
     why: str = "a margin within seed noise may be of either sign"
 
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Compare margins with the bound."""
         sign = 1 if published.relation.startswith(">") else -1
         margins = sign * (here.values - published.values)
@@ -190,11 +195,11 @@ class Ordering(Rule):
             reason = f"{within.sum()} of {len(here)} margins within noise"
             reason += f", {(margins[within] < 0).sum()} of them reversed"
         shown = [int(margins.argmin())]
-        return Outcome(agreement, here.values[shown], noise[shown], reason)
+        return Finding(agreement, here.values[shown], noise[shown], reason)
 
 
 @dataclass(frozen=True)
-class Tie(Rule):
+class Tie(AgreementRule):
     """Numbers that the pooled t-test cannot tell from the last of their column; lowest p shown.
 
     Where it can, a tie of the paper fails if the pair also differs by more than in the paper,
@@ -202,9 +207,10 @@ class Tie(Rule):
     """
 
     name = "tie"
+    published = f">= {ALPHA}"
     why: str = "a draw near the level falls on either side of it"
 
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Test every arm or method against the last one."""
         cells = here.read_spreads()
         pairs = [(place, other) for *column, other in here.group_columns() for place in column]
@@ -212,11 +218,11 @@ class Tie(Rule):
         agreement, reason = Agreement.HOLDS, ""
         if (p < ALPHA).any():
             agreement, reason = _judge_changes(here, paper, pairs, p < ALPHA)
-        return Outcome(agreement, p.min(keepdims=True), np.zeros(1), reason)
+        return Finding(agreement, p.min(keepdims=True), np.zeros(1), reason)
 
 
 @dataclass(frozen=True)
-class Bold(Rule):
+class Bold(AgreementRule):
     """The numbers of a column that are bold (1): the best, and what the t-test finds equal to it.
 
     Where others are bold than in the paper, this fails if one of them lies further from the best,
@@ -226,7 +232,7 @@ class Bold(Rule):
     name = "bold"
     why: str = "a draw near the level falls on either side of it"
 
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Mark the bold numbers and compare them with those of the paper."""
         cells = here.read_spreads()
         metric = METRICS[here.sources[0].key[-1]]
@@ -239,11 +245,11 @@ class Bold(Rule):
             theirs = ours if paper is None else int(best(paper.values))
             pairs = [(place, theirs if place == ours else ours) for place in range(len(here))]
             agreement, reason = _judge_changes(here, paper, pairs, changed)
-        return Outcome(agreement, marks, np.zeros_like(marks), reason, int((~changed).sum()))
+        return Finding(agreement, marks, np.zeros_like(marks), reason, int((~changed).sum()))
 
 
 @dataclass(frozen=True)
-class Spread(Rule):
+class Spread(AgreementRule):
     """Standard deviations agree unless an F-test of the variances tells them apart.
 
     Every cell has its own test. Together they fail where the false discovery rate (Benjamini and
@@ -254,7 +260,7 @@ class Spread(Rule):
     name = "spread"
     why: str = "a standard deviation of three seeds is uncertain by a factor of six to either side"
 
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Outcome:
+    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Test every standard deviation."""
         from scipy import stats
 
@@ -274,13 +280,14 @@ class Spread(Rule):
         if stats.false_discovery_control(p).min() < ALPHA:
             agreement = Agreement.FAILS
             reason = _describe_furthest_miss(published, here, 1 - p, np.full(len(p), 1 - ALPHA))
-        return Outcome(agreement, here.values, np.empty(0), reason, int((p >= ALPHA).sum()))
+        return Finding(agreement, here.values, np.empty(0), reason, int((p >= ALPHA).sum()))
 
 
+EQUALS = Equals()
 TIME = Equals(0.1, "host, driver and library versions move a launch-bound time")
 RATIO = Equals(0.05, "ratios of times move less with host and versions than times")
 MEMORY = Equals(0.05, "allocator and library versions change work space")
-SLOWER = Bound(0.2, "data path and host differ; only slower training contradicts the paper")
+TRAINING_TIME = Bound(0.2, "data path and host differ; only slower training contradicts the paper")
 COUNT = Criterion(why=COUNTED)
 
 

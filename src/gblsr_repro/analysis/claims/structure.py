@@ -29,9 +29,9 @@ from .published import Tabled
 from .registry import Topic
 from .rules import Structure
 
-topic = Topic("Parameter budget", Scope.STRUCTURE)
-decoding = Topic("Cost of decoding", Scope.STRUCTURE)
-sizes = Topic("Super-resolution: size and speed", Scope.STRUCTURE)
+topic = Topic("Parameter budget", Scope.STRUCTURE, Structure())
+decoding = Topic("Cost of decoding", Scope.STRUCTURE, Structure())
+sizes = Topic("Super-resolution: size and speed", Scope.STRUCTURE, Structure())
 MODEL = load_protocol()["native"]["model"]
 MEGA = 1_000_000
 
@@ -64,167 +64,160 @@ COUNTED = {  # where the paper prints an arm's parameters, and how it calls the 
 for arm, (where, title) in COUNTED.items():
     topic.add(
         "params_scalar" if arm == SCALAR else f"params_{arm}",
+        where,
+        f"Trainable parameters of {title}",
         partial(Measured.structure, names=arm),
-        where=where,
-        sentence=f"Trainable parameters of {title}",
-        rule=Structure(),
         published=Tabled(0),
     )
 
 
-@topic.claim(
-    where="§3.2",
-    sentence="Parameters that GB-LSR-Scalar has beyond GB-LSR-Fixed",
-    rule=Structure(),
+topic.add(
+    "params_one_scalar",
+    "§3.2",
+    "Parameters that GB-LSR-Scalar has beyond GB-LSR-Fixed",
+    lambda run: run.structure(SCALAR) - run.structure(FIXED),
     published="1",
 )
-def params_one_scalar(run: Measured) -> Estimate:
-    return run.structure(SCALAR) - run.structure(FIXED)
 
-
-@topic.claim(
-    where="§3.1",
-    sentence="Weight that the cutoff leaves the highest modes at full order, here as this package "
+topic.add(
+    "cutoff_weight",
+    "§3.1",
+    "Weight that the cutoff leaves the highest modes at full order, here as this package "
     "computes it",
+    lambda run: run.structure("highest_mode_weight"),
     rule=Structure(why="computed, not measured"),
     published="0.98",
 )
-def cutoff_weight(run: Measured) -> Estimate:
-    return run.structure("highest_mode_weight")
 
-
-@topic.claim(
-    where="§3.1",
-    sentence="By how much pixel centers on [-1, 1] stretch the patch coordinate against offsets "
+topic.add(
+    "coordinate_convention",
+    "§3.1",
+    "By how much pixel centers on [-1, 1] stretch the patch coordinate against offsets "
     "over half a patch, here as this package places them",
+    lambda run: 100 * (run.structure("coordinate_stretch") - 1),
     rule=Structure(why="computed, not measured"),
     published="3",
     unit="%",
 )
-def coordinate_convention(run: Measured) -> Estimate:
-    return 100 * (run.structure("coordinate_stretch") - 1)
 
-
-@topic.claim(
-    where="§3.3",
-    sentence="Least and greatest ratio of an arm's parameters to the anchor's",
-    rule=Structure(),
+topic.add(
+    "ratio_span",
+    "§3.3",
+    "Least and greatest ratio of an arm's parameters to the anchor's",
+    lambda run: span(ratios(run)),
     published="1.000 / 1.134",
     unit="×",
 )
-def ratio_span(run: Measured) -> Estimate:
-    return span(ratios(run))
 
-
-@topic.claim(
-    where="A.1, Table 8",
-    sentence="Parameter ratios of LIIF, LTE and WIRE to the anchor",
-    rule=Structure(),
+topic.add(
+    "ratio_baselines",
+    "A.1, Table 8",
+    "Parameter ratios of LIIF, LTE and WIRE to the anchor",
+    lambda run: ratios(run, BASELINES),
     published="1.134 / 1.133 / 1.069",
     unit="×",
 )
-def ratio_baselines(run: Measured) -> Estimate:
-    return ratios(run, BASELINES)
 
-
-@topic.claim(
-    where="Table 8",
-    sentence="Parameter ratio of the Global Fourier-MLP to the anchor",
-    rule=Structure(),
+topic.add(
+    "ratio_control",
+    "Table 8",
+    "Parameter ratio of the Global Fourier-MLP to the anchor",
+    lambda run: ratios(run, [CONTROL]),
     published="1.133",
     unit="×",
 )
-def ratio_control(run: Measured) -> Estimate:
-    return ratios(run, [CONTROL])
 
-
-@topic.claim(
-    where="§3.3, §4, §6.1, A.1",
-    sentence="Rule F1: every arm lies within 1.25 times the anchor (highest ratio)",
-    rule=Structure(),
+topic.add(
+    "budget_band",
+    "§3.3, §4, §6.1, A.1",
+    "Rule F1: every arm lies within 1.25 times the anchor (highest ratio)",
+    lambda run: maximum(ratios(run)),
     published="<= 1.25",
     unit="×",
 )
-def budget_band(run: Measured) -> Estimate:
-    return maximum(ratios(run))
 
 
-@topic.claim(
-    where="§5.3",
-    sentence="Parameters of the shared encoder, in millions: the anchor less projection, head and "
-    "scalar",
-    rule=Structure(),
-    published="0.9",
-    unit="M",
-)
 def encoder_size(run: Measured) -> Estimate:
     inputs = MODEL["features"] + 1  # with the bias
     projection, head = 3 * MODEL["modes"] ** 2 * inputs, 2 * inputs
     return (run.structure(SCALAR) - projection - head - 1) / MEGA
 
 
-@topic.claim(
-    where="§5.3",
-    sentence="Least and greatest size of an arm in millions of parameters",
-    rule=Structure(),
+topic.add(
+    "encoder_size",
+    "§5.3",
+    "Parameters of the shared encoder, in millions: the anchor less projection, head and scalar",
+    encoder_size,
+    published="0.9",
+    unit="M",
+)
+
+topic.add(
+    "model_size",
+    "§5.3",
+    "Least and greatest size of an arm in millions of parameters",
+    lambda run: span(run.structure(ARMS)) / MEGA,
     published="1 / 1",
     unit="M",
 )
-def model_size(run: Measured) -> Estimate:
-    return span(run.structure(ARMS)) / MEGA
 
 
-@topic.claim(
-    where="A.1",
-    sentence="LIIF with 3x3 feature unfolding (9 x 128 inputs in its first layer of 256) would "
-    "leave the band",
-    rule=Structure(),
-    published="> 1.25",
-    unit="×",
-)
 def unfolding_breaks_budget(run: Measured) -> Estimate:
     unfolded = 8 * MODEL["features"] * MODEL["hidden"]
     return (run.structure(LIIF) + unfolded) / run.structure(SCALAR)
 
 
+topic.add(
+    "unfolding_breaks_budget",
+    "A.1",
+    "LIIF with 3x3 feature unfolding (9 x 128 inputs in its first layer of 256) would "
+    "leave the band",
+    unfolding_breaks_budget,
+    published="> 1.25",
+    unit="×",
+)
+
+
 # --- multiply-adds of the decoder -----------------------------------------------------------------
 
-
-@decoding.claim(
-    where="Abstract, §1, §3.1, §7",
-    sentence="The cost of decoding an output pixel is independent of image size: multiply-adds of "
+decoding.add(
+    "cost_independent_of_size",
+    "Abstract, §1, §3.1, §7",
+    "The cost of decoding an output pixel is independent of image size: multiply-adds of "
     "GB-LSR-Scalar's decoder per pixel at twice the side over those at the paper's",
+    lambda run: run.structure("multiply_adds_at_twice_the_side"),
     rule=Structure(why="counted as the decoder is defined"),
     published="1.000",
     unit="×",
 )
-def cost_independent_of_size(run: Measured) -> Estimate:
-    return run.structure("multiply_adds_at_twice_the_side")
 
-
-@decoding.claim(
-    where="§1, §2",
-    sentence="Decoding takes O(p_max^2) multiply-adds per output pixel: twice the modes per axis "
+decoding.add(
+    "cost_quadratic_in_modes",
+    "§1, §2",
+    "Decoding takes O(p_max^2) multiply-adds per output pixel: twice the modes per axis "
     "take at most four times as many",
+    lambda run: run.structure("multiply_adds_at_twice_the_modes"),
     rule=Structure(why="counted as the decoder is defined"),
     published="<= 4",
     unit="×",
 )
-def cost_quadratic_in_modes(run: Measured) -> Estimate:
-    return run.structure("multiply_adds_at_twice_the_modes")
 
 
-@decoding.claim(
-    where="§2",
-    sentence="GB-LSR-Scalar's decoder takes fewer multiply-adds per output pixel than the decoders "
+def cost_below_mlp(run: Measured) -> Estimate:
+    rivals = run.structure([f"multiply_adds_{arm}" for arm in BASELINES])
+    return maximum(run.structure(f"multiply_adds_{SCALAR}") / rivals)
+
+
+decoding.add(
+    "cost_below_mlp",
+    "§2",
+    "GB-LSR-Scalar's decoder takes fewer multiply-adds per output pixel than the decoders "
     "of LIIF, LTE and WIRE (highest ratio)",
+    cost_below_mlp,
     rule=Structure(why="counted as the decoders are defined"),
     published="< 1",
     unit="×",
 )
-def cost_below_mlp(run: Measured) -> Estimate:
-    rivals = run.structure([f"multiply_adds_{arm}" for arm in BASELINES])
-    return maximum(run.structure(f"multiply_adds_{SCALAR}") / rivals)
 
 
 # --- super-resolution -----------------------------------------------------------------------------
@@ -242,10 +235,9 @@ PRINTED: dict[str, tuple[str, str | Tabled]] = {
 for method, (where, published) in PRINTED.items():
     sizes.add(
         f"params_{method}",
+        where,
+        f"Trainable parameters of {read_methods()[method].name}, in millions",
         partial(millions, name=method),
-        where=where,
-        sentence=f"Trainable parameters of {read_methods()[method].name}, in millions",
-        rule=Structure(),
         published=published,
         unit="M",
     )

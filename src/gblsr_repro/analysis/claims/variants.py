@@ -33,10 +33,10 @@ from ..subjects import (
 )
 from .published import Tabled, look_up_printed
 from .registry import Topic
-from .rules import MEMORY, RATIO, Bound, Equals, Ordering, Rule
+from .rules import MEMORY, RATIO, AgreementRule, Bound, Equals, Ordering
 
 quality = Topic("Super-resolution: variants", Scope.ASR_QUALITY)
-cost = Topic("Super-resolution: variants", Scope.ASR_LATENCY)
+cost = Topic("Super-resolution: variants", Scope.ASR_LATENCY, RATIO)
 CELLS = [*product(ASR_SETS, SCALES)]
 TRAINED = [*product(ASR_SETS, TRAINED_SCALES)]
 UNTRAINED = [cell for cell in CELLS if cell not in TRAINED]
@@ -72,7 +72,7 @@ NOTES = {
     ("memory", NOLE): "Printed as 35 % outside Table 7.",
     ("memory", NF96_NOLE): "Printed as 31 % outside Table 7.",
 }
-Column = tuple[Topic, str, str, Rule, str, Callable[..., Estimate]]
+Column = tuple[Topic, str, str, AgreementRule, str, Callable[..., Estimate]]
 COLUMNS: dict[str, Column] = {  # by the beginning of ids: column of the table, sentence, rule, unit
     "delta_id": (
         quality, "ID ↑", "PSNR-Y of {} minus base, mean over the 15 in-distribution cells",
@@ -103,114 +103,116 @@ for variant, (table, key) in TABLES.items():
         text = look_up_printed(key, variant, column)
         topic.add(
             f"{start}_{variant}",
+            ELSEWHERE.get((start, variant), "") + table,
+            sentence.format(short),
             partial(measure, method=variant),
-            where=ELSEWHERE.get((start, variant), "") + table,
-            sentence=sentence.format(short),
             rule=rule,
-            unit=unit,
             published=text.lstrip("+") if start == "memory" else text,
+            unit=unit,
             note=NOTES.get((start, variant), ""),
         )
     cost.add(
         f"peak_{variant}",
+        table,
+        f"Peak memory of {short} on Urban100 x4",
         partial(peak, variant=variant),
-        where=table,
-        sentence=f"Peak memory of {short} on Urban100 x4",
         rule=MEMORY,
         published=Tabled(1),
         unit="MiB",
     )
 
-
-@cost.claim(
-    where="Table 7",
-    sentence="Peak memory of base on Urban100 x4",
+cost.add(
+    "peak_gblsr_asr",
+    "Table 7",
+    "Peak memory of base on Urban100 x4",
+    lambda run: peak(run, BASE),
     rule=MEMORY,
     published=Tabled(1),
     unit="MiB",
 )
-def peak_gblsr_asr(run: Measured) -> Estimate:
-    return peak(run, BASE)
 
 
 # --- orders ---------------------------------------------------------------------------------------
 
-
-@quality.claim(
-    where="§5.5, §7, Table 7",
-    sentence="nf96+noLE shifts PSNR-Y upwards: mean difference to base in distribution and at x6 "
+quality.add(
+    "shift_up_gblsr_asr_nf96_nole",
+    "§5.5, §7, Table 7",
+    "nf96+noLE shifts PSNR-Y upwards: mean difference to base in distribution and at x6 "
     "and x8 (lower of the two)",
+    lambda run: concatenate(
+        *(mean_psnr_gap(run, NF96_NOLE, BASE, cells) for cells in (TRAINED, UNTRAINED))
+    ),
     rule=Ordering(),
-    published="> 0",
     unit="dB",
 )
-def shift_up_gblsr_asr_nf96_nole(run: Measured) -> Estimate:
-    parts = (mean_psnr_gap(run, NF96_NOLE, BASE, cells) for cells in (TRAINED, UNTRAINED))
-    return concatenate(*parts)
 
 
-@quality.claim(
-    where="§5.5",
-    sentence="noLE loses most PSNR-Y on Set5 x2: its difference to base there minus that of the "
-    "other 24 cells (highest)",
-    rule=Ordering(),
-    published="< 0",
-    unit="dB",
-)
 def delta_worst_is_set5_x2(run: Measured) -> Estimate:
     others = [cell for cell in CELLS if cell != ("set5", "2")]
     set5 = psnr_gaps(run, NOLE, BASE, [("set5", "2")])
     return set5 - psnr_gaps(run, NOLE, BASE, others)
 
 
-@quality.claim(
-    where="Abstract, §5.5, Table 7",
-    sentence="noLE changes PSNR-Y negligibly: its mean difference to base in distribution, without "
+quality.add(
+    "delta_worst_is_set5_x2",
+    "§5.5",
+    "noLE loses most PSNR-Y on Set5 x2: its difference to base there minus that of the "
+    "other 24 cells (highest)",
+    delta_worst_is_set5_x2,
+    rule=Ordering(),
+    published="< 0",
+    unit="dB",
+)
+
+quality.add(
+    "nole_negligible",
+    "Abstract, §5.5, Table 7",
+    "noLE changes PSNR-Y negligibly: its mean difference to base in distribution, without "
     "sign, stays below the lowest cell of Table 7",
+    lambda run: abs(mean_psnr_gap(run, NOLE, BASE, TRAINED)),
     rule=Bound(),
     published="<= 0.031",
     unit="dB",
     note="The paper gives no limit; its lowest cell, -0.031 dB, is part of the same sentence.",
 )
-def nole_negligible(run: Measured) -> Estimate:
-    return abs(mean_psnr_gap(run, NOLE, BASE, TRAINED))
 
-
-@quality.claim(
-    where="Table 12",
-    sentence="nf48+noLE loses PSNR-Y to base on Urban100 x4, measurably: beyond seed noise (its "
+quality.add(
+    "nf48_cost_urban100_x4",
+    "Table 12",
+    "nf48+noLE loses PSNR-Y to base on Urban100 x4, measurably: beyond seed noise (its "
     "difference to base)",
+    lambda run: psnr_gaps(run, NF48_NOLE, BASE, [("urban100", "4")]),
     rule=Ordering(),
     published="< 0",
     unit="dB",
 )
-def nf48_cost_urban100_x4(run: Measured) -> Estimate:
-    return psnr_gaps(run, NF48_NOLE, BASE, [("urban100", "4")])
 
-
-@cost.claim(
-    where="Tables 7, 12",
-    sentence="nf48+noLE, with the narrowest encoder, is no faster than noLE: its mean speed in "
+cost.add(
+    "nf48_slower_than_nole",
+    "Tables 7, 12",
+    "nf48+noLE, with the narrowest encoder, is no faster than noLE: its mean speed in "
     "units of base's minus that of noLE",
+    lambda run: mean_speed(run, NF48_NOLE, BASE) - mean_speed(run, NOLE, BASE),
     rule=Ordering(),
     published="< 0",
     unit="×",
 )
-def nf48_slower_than_nole(run: Measured) -> Estimate:
-    return mean_speed(run, NF48_NOLE, BASE) - mean_speed(run, NOLE, BASE)
 
 
-@cost.claim(
-    where="Table 7",
-    sentence="Urban100 takes the most memory of the three sets for base and every variant (least "
-    "margin, in base's peak on Urban100)",
-    rule=Ordering(),
-    published="> 0",
-)
 def urban100_most_demanding(run: Measured) -> Estimate:
     urban100 = run.asr_time("urban100", FOUR, PEAK)
     margins = [urban100 - run.asr_time(name, FOUR, PEAK) for name in TIMED if name != "urban100"]
     return concatenate(*margins) / run.asr_time("urban100", BASE, PEAK)
+
+
+cost.add(
+    "urban100_most_demanding",
+    "Table 7",
+    "Urban100 takes the most memory of the three sets for base and every variant (least "
+    "margin, in base's peak on Urban100)",
+    urban100_most_demanding,
+    rule=Ordering(),
+)
 
 
 # --- speeds on each set ---------------------------------------------------------------------------
@@ -229,10 +231,9 @@ for (variant, reference, name), published in SPEEDS.items():
     title = "base" if reference == BASE else read_methods()[reference].name
     cost.add(
         f"cells_{name}_{variant}",
+        "A.7",
+        f"Speed of {short} in units of {title} on Set14, B100, Urban100",
         partial(speeds, method=variant, reference=reference),
-        where="A.7",
-        sentence=f"Speed of {short} in units of {title} on Set14, B100, Urban100",
-        rule=RATIO,
         published=published,
         unit="×",
     )
