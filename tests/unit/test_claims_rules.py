@@ -10,11 +10,11 @@ import pytest
 from gblsr_repro.analysis.claims.published import Published, Tabled, look_up_printed
 from gblsr_repro.analysis.claims.rules import (
     Agreement,
+    AgreementRule,
     Bound,
     Criterion,
     Equals,
     Ordering,
-    Rule,
     Spread,
     Structure,
 )
@@ -34,7 +34,7 @@ def estimate(*values: float, error: float = ERROR, freedom: float = 4.0) -> Esti
     )
 
 
-def judged(rule: Rule, published: str, *values: float, error: float = ERROR) -> Agreement:
+def judged(rule: AgreementRule, published: str, *values: float, error: float = ERROR) -> Agreement:
     """Judge measured values; the paper's tables have the same errors and no other values."""
     said = Published.parse(published, None)
     return rule.judge(said, estimate(*values, error=error), estimate(*values)).agreement
@@ -82,7 +82,7 @@ def judged(rule: Rule, published: str, *values: float, error: float = ERROR) -> 
     ],
 )
 def test_where_each_rule_changes_its_mind(
-    rule: Rule, published: str, value: float, agreement: Agreement
+    rule: AgreementRule, published: str, value: float, agreement: Agreement
 ) -> None:
     assert judged(rule, published, value) is agreement
 
@@ -90,7 +90,9 @@ def test_where_each_rule_changes_its_mind(
 @pytest.mark.parametrize(
     ("rule", "published"), [(Equals(), "2.0"), (Bound(), "<= 2.0"), (Ordering(), "> 0")]
 )
-def test_without_a_spread_on_either_side_there_is_no_verdict(rule: Rule, published: str) -> None:
+def test_without_a_spread_on_either_side_there_is_no_verdict(
+    rule: AgreementRule, published: str
+) -> None:
     unknown = estimate(2.0, error=math.nan, freedom=math.nan)
     outcome = rule.judge(Published.parse(published, None), unknown, unknown)
     assert (outcome.agreement, outcome.reason) == (UNDECIDED, "one seed each cannot say")
