@@ -13,7 +13,6 @@ from synthetic_runs import merge_provenance, write_provenance
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.registry import Topic
 from gblsr_repro.analysis.claims.rows import Row, Verdict, read_claims, write_claims
-from gblsr_repro.analysis.claims.rules import Equals
 from gblsr_repro.analysis.claims.topics import CLAIMS
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
@@ -224,7 +223,7 @@ def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenan
 def test_a_claim_stands_once() -> None:
     topic = Topic("Here", Scope.QUALITY)
     with pytest.raises(ValueError, match="two claims 'psnr_gain'"):
-        topic.add("psnr_gain", None, where="", sentence="", rule=Equals(), published="1")
+        topic.add("psnr_gain", "", "", None, published="1")
 
 
 # --- files ----------------------------------------------------------------------------------------
