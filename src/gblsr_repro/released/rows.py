@@ -111,25 +111,6 @@ def list_fitting_rows(weights: Weights, config: Config) -> list[Row]:
     return [row for row in rows if find_misfit(weights, row, config) is None]
 
 
-def list_rows_alike(weights: Weights, row: Row, config: Config) -> list[Row]:
-    """List the rows that weights fit as they fit a row: what differs is not in the tensors."""
-    table: Mapping[str, Row] = read_arms() if isinstance(row, Arm) else read_methods()
-    rows = [other for other in table.values() if _describe_tensors(other) == _describe_tensors(row)]
-    return [other for other in rows if find_misfit(weights, other, config) is None]
-
-
-def _describe_tensors(row: Row) -> tuple[object, ...]:
-    """Describe what of a row decides its tensors: neither ensemble nor scale of a bandwidth."""
-    if isinstance(row, Method):
-        options = [text for text in row.options.split() if not text.startswith("local_ensemble=")]
-        return row.encoder, row.decoder, *sorted(options)
-    _, decoder = native.find_classes(row)
-    if decoder not in SPECTRA:
-        return row.decoder, row.options
-    mode, adapts_order = SPECTRA[decoder]
-    return "local" if mode in LOCAL else mode, adapts_order
-
-
 def list_unsaid(rows: list[Row], config: Config) -> list[str]:
     """List the fields of the authors' configurations, or else columns, in which rows differ."""
     described = [describe_row(row, config) for row in rows]
