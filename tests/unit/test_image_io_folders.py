@@ -69,7 +69,9 @@ def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):
     (folder / "b.jpg").write_bytes(b"no image")
     frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
     frames[0].save(folder / "moving.gif", save_all=True, append_images=frames[1:])
-    with pytest.raises(UserError, match=r"3 of 9 files failed: .*A\.png, .*b\.jpg, .*moving\.gif;"):
+    with pytest.raises(
+        UserError, match=r"3 of 9 files failed: .*A\.png, .*b\.jpg and .*moving\.gif;"
+    ):
         convert_files(plan(folder, to=tmp_path / "out"), copy)
     assert len(names(tmp_path / "out")) == 6
     for sentence in ("A.png is a damaged image", "b.jpg is not an image", "moving.gif holds 2"):

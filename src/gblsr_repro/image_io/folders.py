@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from PIL import Image, UnidentifiedImageError
 from ..data.images import FORMATS
 from ..errors import UserError, explain_memory_shortage
 from ..progress import log, show_progress
+from ..wording import list_some
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
@@ -89,12 +90,13 @@ def plan_outputs(
         _check_output_path(output)
     remaining = _pass_over_outputs(outputs, overwrite)
     finished = {} if overwrite else {s: o for s, o in remaining.items() if os.path.lexists(o)}
-    names = _list_some(map(str, finished.values()))
     if finished and alone:
         raise UserError(
-            f"{names} exists already; add --overwrite to replace it, or name another output."
+            f"{outputs[sources[0]]} exists already; add --overwrite to replace it, or name another "
+            "output."
         )
     if finished:
+        names = list_some([*map(str, finished.values())], NAMED)
         log.warning("kept, as they exist already (--overwrite replaces them): %s", names)
     return {s: o for s, o in remaining.items() if s not in finished}
 
@@ -184,8 +186,8 @@ def _pass_over_outputs(outputs: Mapping[Path, Path], overwrite: bool) -> dict[Pa
         if overwritten:
             passed_over[overwritten] = source
     if passed_over:
-        names = _list_some(f"{path} (made of {source})" for path, source in passed_over.items())
-        log.warning("passed over: %s", names)
+        made = [f"{path} (made of {source})" for path, source in passed_over.items()]
+        log.warning("passed over: %s", list_some(made, NAMED))
     return {s: o for s, o in outputs.items() if s not in passed_over}
 
 
@@ -213,8 +215,8 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
             failed.append(str(source))
     if failed:
         raise UserError(
-            f"{len(failed)} of {len(outputs)} files failed: {_list_some(failed)}; what to do about "
-            "each is said above."
+            f"{len(failed)} of {len(outputs)} files failed: {list_some(failed, NAMED)}; what to do "
+            "about each is said above."
         )
 
 
@@ -233,14 +235,7 @@ def _list_inputs(folder: Path, is_input: Callable[[Path], bool]) -> list[Path]:
         else:
             passed_over.append(f"{path.name} (not what this command reads)")
     if passed_over:
-        log.warning("passed over in %s: %s", folder, _list_some(passed_over))
+        log.warning("passed over in %s: %s", folder, list_some(passed_over, NAMED))
     if not inputs:
         raise UserError(f"{folder} holds no file that this command reads; name another folder.")
     return inputs
-
-
-def _list_some(names: Iterable[str]) -> str:
-    """Return names with commas, the first `NAMED` of them and how many more there are."""
-    names = list(names)
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
