@@ -15,7 +15,7 @@ from statistics import median
 from unittest import mock
 
 from gblsr_repro import runtime
-from gblsr_repro.evaluation.latency import time_pass_ms
+from gblsr_repro.evaluation.timing import time_pass_ms
 
 from .bench import Bench
 from .native import MAIN

@@ -18,7 +18,7 @@ import numpy as np
 import psutil
 import torch
 
-from gblsr_repro.evaluation import latency
+from gblsr_repro.evaluation import timing
 
 from .memory import measure_memory
 
@@ -134,7 +134,7 @@ def _count_turns(result: Result) -> int:
 
 def _time_call(call: Callable[[], Any], case: Case, device: torch.device) -> float:
     """Time one call of a variant in milliseconds."""
-    return call() if case.outside else latency.time_pass_ms(call, device)
+    return call() if case.outside else timing.time_pass_ms(call, device)
 
 
 def _warm_up(case: Case, results: list[Result], device: torch.device) -> None:

@@ -248,3 +248,8 @@ def compute_sha256(path: Path | str) -> str:
     """Compute the SHA-256 of a file as lower-case hexadecimal text."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def compute_short_checksum(text: str) -> str:
+    """Compute the first 16 hexadecimal digits of the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

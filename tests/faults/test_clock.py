@@ -12,7 +12,7 @@ import torch
 from faulty import outcome
 
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import latency
+from gblsr_repro.evaluation import timing
 from gblsr_repro.progress import Progress
 from gblsr_repro.training import run_record
 from gblsr_repro.training import runs as training
@@ -46,7 +46,7 @@ def test_training(backwards, job, undisturbed, tmp_path):
 def test_timing_and_progress(backwards):
     model = torch.nn.Linear(100, 100).eval()
     inputs = torch.zeros(50, 100)
-    measured = latency.time_call(lambda: model(inputs), torch.device("cpu"), 1, 5)
+    measured = timing.time_call(lambda: model(inputs), torch.device("cpu"), 1, 5)
     assert measured["median_ms"] > 0
     with Progress("work", 3) as progress:
         progress.update()

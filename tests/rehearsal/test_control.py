@@ -18,10 +18,10 @@ from gblsr_repro.data import superres
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.evaluation import (
     asr_latency,
-    latency,
     native_fields,
     native_latency,
     regions,
+    timing,
 )
 from gblsr_repro.evaluation import native as evaluation
 from gblsr_repro.evaluation.perceptual import PerceptualDistance
@@ -66,7 +66,7 @@ def test_what_waits_is_refused(cuda, wait):
 def test_passes_are_timed_by_events_with_a_synchronization_after_each(cuda):
     model = nn.Conv2d(3, 4, 3).to("cuda").eval()
     image = torch.rand(1, 3, 8, 8, device="cuda")
-    record = latency.time_call(lambda: model(image), CUDA, warmup=2, passes=3)
+    record = timing.time_call(lambda: model(image), CUDA, warmup=2, passes=3)
     order = ["synchronize", "reset_peak_memory_stats", *["synchronize"] * 3, "max_memory_allocated"]
     assert cuda == order
     assert (record["median_ms"], record["peak_memory_mib"]) == (1.0, PEAK / 2**20)

@@ -12,7 +12,7 @@ from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, asr_scores, latency
+from gblsr_repro.evaluation import asr, asr_latency, asr_scores, timing
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import build_model
 
@@ -131,7 +131,7 @@ def test_the_plain_path_saves_what_the_published_peaks_say(config):
     low = torch.zeros(1, 3, 8, 8)
     for method, peak in published.items():
         model = build_model(find_method(method), configuration.load(), 0).eval()
-        saved = latency.count_saved_bytes(
+        saved = timing.count_saved_bytes(
             lambda x, model=model: model.render(x, 32, 32, 1 << 20, "plain"), low, model
         )
         mebibytes = saved * (320 * 240 / 8**2) / 2**20
@@ -145,7 +145,7 @@ def test_swinir_saves_as_much_for_every_pixel_that_it_encodes(config):
         encoded = model.encoder.extend_length(side)
         assert encoded == side + 8
         low = torch.zeros(1, 3, side, side)
-        bytes_ = latency.count_saved_bytes(
+        bytes_ = timing.count_saved_bytes(
             lambda x, side=side: model.render(x, 4 * side, 4 * side, 1 << 20, "plain"), low, model
         )
         saved[side] = bytes_ / encoded**2

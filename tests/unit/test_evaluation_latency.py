@@ -11,7 +11,7 @@ from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from gblsr_repro import config, runtime
-from gblsr_repro.evaluation import latency
+from gblsr_repro.evaluation import latency, timing
 
 CPU = torch.device("cpu")
 IMAGE = latency.TimedInput("a", 64, lambda: torch.rand(1, 3, 8, 8))
@@ -52,7 +52,7 @@ def test_passes_are_warmed_up_then_timed_and_drop_their_outputs(model, gradients
         outputs.append(StorageWeakRef(output.untyped_storage()))
         return output
 
-    record = latency.time_call(call, CPU, warmup=3, passes=5, gradients=gradients)
+    record = timing.time_call(call, CPU, warmup=3, passes=5, gradients=gradients)
     assert seen == [(gradients, 0)] * 8
     assert record["timed_passes"] == 5
     assert record["peak_memory_mib"] is None
@@ -61,7 +61,7 @@ def test_passes_are_warmed_up_then_timed_and_drop_their_outputs(model, gradients
 
 def test_summary_of_known_times():
     times = [5.0, 1.0, 2.0, 4.0, 3.0, 10.0]
-    assert latency.summarize_times(times, 12.5) == {
+    assert timing.summarize_times(times, 12.5) == {
         "median_ms": 3.5,
         "mean_ms": statistics.fmean(times),
         "std_ms": pytest.approx(np.std(times, ddof=1)),
@@ -70,7 +70,7 @@ def test_summary_of_known_times():
         "peak_memory_mib": 12.5,
         "timed_passes": 6,
     }
-    assert latency.summarize_times([2.0], None)["std_ms"] is None
+    assert timing.summarize_times([2.0], None)["std_ms"] is None
 
 
 # --- clocks -------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_which_clocks_are_read(model, clock, tmp_path):
 def test_saved_bytes_are_those_of_the_backward_pass(model):
     images = torch.rand(1, 3, 10, 10)
     # The convolution saves its input, SiLU the 4 x 8 x 8 values that it reads; weights count not.
-    assert latency.count_saved_bytes(model, images, model) == 4 * (3 * 10 * 10 + 4 * 8 * 8)
+    assert timing.count_saved_bytes(model, images, model) == 4 * (3 * 10 * 10 + 4 * 8 * 8)
 
 
 def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
@@ -125,7 +125,7 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
 
     sets = {"small": [image(8), image(16)], "large": [image(9), image(64)]}
     example = torch.zeros(1, 3, latency.EXAMPLE, latency.EXAMPLE)
-    saved = latency.count_saved_bytes(model, example, model)
+    saved = timing.count_saved_bytes(model, example, model)
     per_pixel = saved / (latency.EXAMPLE + 8) ** 2
     room, chosen = 1.75 * per_pixel * (64 + 8) ** 2, settings(warmup=0, passes=1)
 

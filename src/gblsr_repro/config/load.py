@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from ..errors import UserError
-from ..files import write_text
+from ..files import compute_short_checksum, write_text
 from .checks import check_config
 from .tables import Config, find_repository_root, merge, read_yaml
 
@@ -43,7 +42,7 @@ def plan_settings(config: Config, results: str) -> tuple[str, dict[str, str]]:
     path writes it from its environment.
     """
     text = json.dumps(config, indent=2) + "\n"
-    checksum = _compute_checksum(text)
+    checksum = compute_short_checksum(text)
     return f"{results}/{FOLDER}/{checksum}.json", {f"{PLANNED}{checksum}": text}
 
 
@@ -58,17 +57,12 @@ def _read_planned(path: Path) -> Config:
             "the workflow again."
         )
     text = path.read_text(encoding="utf-8", errors="replace")
-    if _compute_checksum(text) != path.stem:
+    if compute_short_checksum(text) != path.stem:
         raise UserError(
             f"{path} was damaged or changed after it was written; delete it and start the workflow "
             "again."
         )
     return json.loads(text)
-
-
-def _compute_checksum(text: str) -> str:
-    """Compute the first 16 hexadecimal digits of the SHA-256 of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def validate(config: Config) -> Config:

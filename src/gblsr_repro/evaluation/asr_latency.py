@@ -31,9 +31,9 @@ from ..files import read_csv
 from ..models.asr.model import build_model
 from ..models.base import PLAIN
 from ..progress import log
-from . import latency
+from . import latency, timing
 
-COLUMNS = ("dataset", "image", "height", "width", "clock", *latency.COLUMNS)
+COLUMNS = ("dataset", "image", "height", "width", "clock", *timing.COLUMNS)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import build_write_error
-from ..files import hold_lock
+from ..files import compute_short_checksum, hold_lock
 from ..progress import Progress, log
 
 Row = dict[str, Any]
@@ -32,7 +31,7 @@ def compute_rows(
     this one waits. Raises `UserError` when the file cannot be written.
     """
     text = json.dumps(dependencies, sort_keys=True)
-    path = folder / f"{name}.{_compute_checksum(text)}.jsonl"
+    path = folder / f"{name}.{compute_short_checksum(text)}.jsonl"
 
     def wait(holder: str) -> None:
         log.info("%s: waiting for %s, which computes the same", label, holder)
@@ -55,15 +54,10 @@ def compute_rows(
         return rows
 
 
-def _compute_checksum(text: str) -> str:
-    """Compute the first 16 hexadecimal digits of the SHA-256 of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def _format_line(row: Row) -> bytes:
     """Format a row as a line: a checksum and JSON."""
     text = json.dumps(row)
-    return f"{_compute_checksum(text)} {text}\n".encode()
+    return f"{compute_short_checksum(text)} {text}\n".encode()
 
 
 def _read_rows(path: Path) -> tuple[list[Row], int]:
@@ -72,7 +66,7 @@ def _read_rows(path: Path) -> tuple[list[Row], int]:
     size = 0
     for line in path.read_bytes().splitlines(keepends=True) if path.is_file() else []:
         checksum, _, text = line.decode(errors="replace").partition(" ")
-        if not text.endswith("\n") or checksum != _compute_checksum(text[:-1]):
+        if not text.endswith("\n") or checksum != compute_short_checksum(text[:-1]):
             break
         rows.append(json.loads(text))
         size += len(line)

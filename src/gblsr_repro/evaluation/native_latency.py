@@ -11,9 +11,9 @@ from ..data.arrays import ImageArray
 from ..dependencies import collect_dependencies
 from ..models.base import PLAIN
 from ..models.native import build_model
-from . import latency
+from . import latency, timing
 
-COLUMNS = ("dataset", "image", "clock", *latency.COLUMNS)
+COLUMNS = ("dataset", "image", "clock", *timing.COLUMNS)
 
 
 def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path, state: Path) -> None:

@@ -67,7 +67,6 @@ def drop_nulls(columns: Any) -> Any:
 
 
 Count = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
-Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # what every generator takes
 Width = Annotated[int, Field(ge=1, le=8192)]  # channels of a layer
 Depth = Annotated[int, Field(ge=1, le=128)]  # number of layers or of blocks
