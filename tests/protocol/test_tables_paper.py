@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 
 import made
 import pytest
-from published_run import write_published_run
+from paper_results import build_paper_run
 from scipy import stats
 
 from gblsr_repro.analysis.metrics import Metric
@@ -47,8 +47,7 @@ def config():
 def rendered(shared, config, tmp_path_factory):
     """Every table, from the published numbers."""
     root = tmp_path_factory.mktemp("published")
-    write_published_run(root / "aggregates")
-    build.write(root / "aggregates", root / "tables", config)
+    build.write(build_paper_run(root).write(), root / "tables", config)
     return root / "tables"
 
 

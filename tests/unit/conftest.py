@@ -1,4 +1,4 @@
-"""Fixtures of several unit tests: aggregates, untrained runs, a photograph."""
+"""Fixtures of several unit tests: results, untrained runs, a photograph."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,15 +6,15 @@ from pathlib import Path
 import made
 import pytest
 from PIL import Image
-from table_aggregates import TableFolder
 
 from gblsr_repro import config
+from results import Results
 
 
 @pytest.fixture
-def aggregates(tmp_path: Path) -> TableFolder:
-    """A new folder of aggregates, and the tables that the paper's configuration builds of it."""
-    return TableFolder(tmp_path / "aggregates")
+def results(tmp_path: Path) -> Results:
+    """A results folder without numbers, for the paper's configuration."""
+    return Results(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from published_run import published_run
+from paper_results import build_paper_run
 
 from gblsr_repro.analysis import derived
 from gblsr_repro.analysis.budget import compare_with_anchor
@@ -15,7 +15,7 @@ from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.training_time import add_up, list_published_trainings
 from gblsr_repro.config import load
 
-RUN = published_run()
+RUN = build_paper_run().hold()
 
 
 def without(dataset, arm):

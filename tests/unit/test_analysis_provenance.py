@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import synthetic_runs
-from synthetic_runs import merge_provenance
+from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.rows import FILE, Verdict
@@ -17,15 +16,16 @@ from gblsr_repro.analysis.provenance.comparison import find_setting, read_settin
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
 from gblsr_repro.analysis.provenance.writing import list_facts
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.config import load, read_arms, read_items
+from gblsr_repro.config import load, read_items
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import claims_page, items, report_page
 from gblsr_repro.reporting.page import render_markdown
 from gblsr_repro.reporting.sections import list_differences
+from results import PAPER, merge_provenance, record_demo, write_provenance
 
-NATIVE, ASR = synthetic_runs.PAPER
+NATIVE, ASR = PAPER
 Run = tuple[Recorded, Recorded]
 
 
@@ -320,14 +320,9 @@ SHOWN = ("per_dataset", "logspace_loctests", "logspace_metrics", "infcost", "asr
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Aggregates with numbers of every scope."""
-    made = synthetic_runs.SyntheticRun(tmp_path_factory.mktemp("run") / "results")
-    made.add_published("native", "asr_quality")
-    made.add_locality()
-    made.add_ablation()
-    made.add_latency()
-    made.add_runs([*read_arms(), *made.config["asr"]["methods"]])
-    made.write()
-    return made.root
+    run = build_paper_run(tmp_path_factory.mktemp("run") / "results")
+    run.write()
+    return run.root
 
 
 # One for every set of numbers that differ, and what concerns single claims alone.
@@ -342,7 +337,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
     change: str, folder: Path, tmp_path: Path
 ) -> None:
     recorded, _, scopes = CHANGES[change]
-    synthetic_runs.write_provenance(folder / "aggregates", recorded)
+    write_provenance(folder / "aggregates", recorded)
     run = Provenance.read(folder / "aggregates")
     words = "".join(each.sentence for each in run.find_differences([*Scope]))
     judged = claims_page.Claims(judge.write(folder / "aggregates", folder / "claims.csv", load()))
@@ -374,7 +369,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
 
 
 def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
-    synthetic_runs.write_provenance(folder / "aggregates", synthetic_runs.record_demo(3))
+    write_provenance(folder / "aggregates", record_demo(3))
     judge.write(folder / "aggregates", folder / "claims.csv", load())
     html = report_page.render_page(folder, folder / FILE, folder, load())
     assert html.count("steps: 40 (paper: 2,000)") == 1

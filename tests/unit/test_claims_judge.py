@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from published_run import published_run, write_published_run
-from synthetic_runs import merge_provenance, write_provenance
+from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.registry import Topic
@@ -23,9 +22,10 @@ from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import claims_page
 from gblsr_repro.reporting.page import render_markdown
+from results import merge_provenance
 
 PAPER = read_paper_aggregates(load())
-RUN = published_run()
+RUN = build_paper_run().hold()
 NATIVE, ASR = read_paper("native"), read_paper("asr")
 DEMO = {
     "preset": "demo",
@@ -240,10 +240,9 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_the_commands_write_csv_and_markdown(tmp_path: Path) -> None:
-    folder = tmp_path / "aggregates"
-    write_published_run(folder)
-    (folder / "asr_runs.csv").unlink()
-    write_provenance(folder, [NATIVE, ASR])
+    run = build_paper_run(tmp_path)
+    del run.rows["asr_runs"]
+    folder = run.write()
     table, page = tmp_path / "claims.csv", tmp_path / "claims.md"
     assert main(["claims", "--aggregates", str(folder), "--output", str(table)]) == 0
     assert main(["claims-page", "--claims", str(table), "--output", str(page)]) == 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from published_run import published_run
+from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import Comparison, compare, judge, read_published
 from gblsr_repro.analysis.claims.published import Tabled
@@ -38,7 +38,7 @@ from gblsr_repro.config import load, read_items
 from gblsr_repro.reporting.tables import build
 
 PAPER = read_paper_aggregates(load())
-RUN = published_run()
+RUN = build_paper_run().hold()
 TABLED = Measured(PAPER, RUN)
 MEASURED = [claim for claim in CLAIMS.values() if claim.measure]
 SIGNS = {"≤": operator.le, "≥": operator.ge, "<": operator.lt, ">": operator.gt}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-import synthetic_runs
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from paper_results import build_paper_run
 
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
@@ -23,23 +22,19 @@ from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item
 from gblsr_repro.reporting.names import name_subject
+from results import Results
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NAMED = ("frontier", "infcost", "asr_quality_latency_x4")
-SETS = ["published", *range(10)]
+SETS = ["published", *range(4)]
 NOISE = 0.3  # of the standard deviation between all cells of a metric
+SLACK = 1.0  # pixel, where two markers lie upon each other
 LEAST = 0.1  # of a value that noise leaves, so that times stay above 0
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    return synthetic_runs.build_paper_run(tmp_path_factory.mktemp("published"))
-
-
-def add_noise(run: synthetic_runs.SyntheticRun, seed: int) -> dict[str, list[dict]]:
-    """Return the rows of a run with noise on what the figures with names draw."""
-    random = np.random.default_rng(seed)
-    rows = copy.deepcopy(run.rows)
+def add_noise(run: Results, seed: int) -> None:
+    """Add noise to the numbers of a run that the figures with names draw."""
+    random, rows = np.random.default_rng(seed), run.rows
     drawn = [[row for row in rows["native"] if row["metric"] == metric]
              for metric in ("psnr", "lpips", "inference_ms")]  # fmt: skip
     drawn += [
@@ -52,17 +47,16 @@ def add_noise(run: synthetic_runs.SyntheticRun, seed: int) -> dict[str, list[dic
         moved = means + NOISE * means.std() * random.standard_normal(len(means))
         for row, mean in zip(cells, np.maximum(moved, LEAST * means), strict=True):
             row["mean"] = float(mean)
-    return rows
 
 
 @pytest.fixture(scope="module", params=SETS)
-def source(request, published, tmp_path_factory) -> Aggregates:
-    run = synthetic_runs.SyntheticRun(tmp_path_factory.mktemp("set"))
-    run.rows = published.rows
+def source(request) -> Aggregates:
+    run = build_paper_run()
+    # The paper prints the times of six methods.
+    run.rows["asr_latency"] = [r for r in run.rows["asr_latency"] if "nf48" not in r["method"]]
     if request.param != "published":
-        run.rows = add_noise(published, request.param)
-    run.recorded = synthetic_runs.PAPER
-    return Aggregates(run.write(), run.config)
+        add_noise(run, request.param)
+    return run.hold()
 
 
 def list_markers(axes: Axes) -> list[Line2D]:
@@ -101,7 +95,7 @@ def test_labels_are_nearest_to_the_marker_they_name_and_the_main_arm_is_on_top(f
                 if marker.get_markersize() >= size:
                     same = to_rgb(marker.get_color()) == color
                     near[same].append(measure_distance(box, axes, marker))
-            assert min(near[True]) < min(near[False]), text
+            assert min(near[True]) < min(near[False]) + SLACK, text
         assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1, text
         assert axes.bbox.y0 <= box.y0 < box.y1 <= axes.bbox.y1, text
     assert not any(one.overlaps(other) for one, other in combinations(boxes.values(), 2))

@@ -1,19 +1,15 @@
 """Tables of the native benchmark: other winners, ties, fewer seeds, absent numbers, new rows."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
-from table_aggregates import (
-    ARMS,
-    SETS,
-    change_recorded,
-    list_native_rows,
-)
 
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.subjects import ARMS, SETS
 from gblsr_repro.config import load, tables
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.tables import build
+from results import PAPER
 
 MAIN = "**GB-LSR-Scalar** (main)"
 LIIF = "LIIF (matched-budget amortized)"
@@ -22,48 +18,48 @@ WIRE = "WIRE (matched-budget amortized)"
 # --- main tables --------------------------------------------------------------------------------
 
 
-def test_other_winners_and_ties(aggregates):
+def test_other_winners_and_ties(results):
     changes = {
         ("kodak", "wire", "psnr"): (31.0, 0.4),
         ("kodak", "gblsr_scalar", "psnr"): (30.6, 0.4),  # t = 1.22: a tie
         ("kodak", "liif", "lpips"): (0.1, 0.001),
     }
-    aggregates.write_native(list_native_rows(changes))
-    rows = aggregates.build_cells("main_kodak")
+    results.set_native(changes)
+    rows = results.build_cells("main_kodak")
     assert rows[WIRE][0] == "**31.000 ± 0.400**"
     assert rows[MAIN][0] == "**30.600 ± 0.400**"
     assert rows[LIIF][2] == "**0.1000 ± 0.0010**"
     assert rows[MAIN][2] == "0.2000 ± 0.0010"
 
 
-def test_missing_arm_is_a_row_of_dashes(aggregates):
-    aggregates.write_native(list_native_rows(drop=["wire"]))
-    assert aggregates.build_cells("main_kodak")[WIRE] == ["—"] * 6
-    assert "No results for WIRE" in aggregates.build("main_kodak").caption
-    aggregates.config["native"]["arms"].remove("wire")  # then it has none, unless it was measured
-    assert len(aggregates.build_cells("main_kodak")) == 6
-    aggregates.write_native()
-    assert len(aggregates.build_cells("main_kodak")) == 7
+def test_missing_arm_is_a_row_of_dashes(results):
+    results.set_native(drop=["wire"])
+    assert results.build_cells("main_kodak")[WIRE] == ["—"] * 6
+    assert "No results for WIRE" in results.build("main_kodak").caption
+    results.config["native"]["arms"].remove("wire")  # then it has none, unless it was measured
+    assert len(results.build_cells("main_kodak")) == 6
+    results.set_native()
+    assert len(results.build_cells("main_kodak")) == 7
 
 
-def test_extra_evaluation_column_gets_its_table(aggregates):
-    config = aggregates.config
+def test_extra_evaluation_column_gets_its_table(results):
+    config = results.config
     config["native"]["data"]["evaluate"]["b100"] = "b100"
-    aggregates.write_native()
+    results.set_native()
     with pytest.raises(UserError, match="no rows for 'b100'"):
-        aggregates.build("main_b100")
-    aggregates.write_native(list_native_rows(sets=(*SETS, "b100")))
-    assert "B100" in aggregates.build("main_b100").title
-    lse = build.list_builders(config)["lse"](Aggregates(aggregates.root, config))
+        results.build("main_b100")
+    results.set_native(columns=(*SETS, "b100"))
+    assert "B100" in results.build("main_b100").title
+    lse = build.list_builders(config)["lse"](results.read())
     assert [len(table.columns) for table in lse] == [7, 3]  # a page is as wide as three sets
-    assert aggregates.build("winners").rows[-1].cells[0] == "B100"
+    assert results.build("winners").rows[-1].cells[0] == "B100"
     assert "main_b100_vs_paper" not in build.list_builders(config)
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
-    assert aggregates.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
+    assert results.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
 
 
 def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(
-    aggregates, repository, tmp_path, monkeypatch
+    results, repository, tmp_path, monkeypatch
 ):
     checkout = tmp_path / "checkout"
     shutil.copytree(repository / "config", checkout / "config")
@@ -72,95 +68,82 @@ def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(
         cells = ["mine", "MineDecoder", "", "My arm", "Mine", "own", "yes", "", "", "A note."]
         stream.write("\t".join(cells) + "\n")
     judged = ("winners", "gates")
-    aggregates.write_native(list_native_rows())
-    without = {name: aggregates.build_cells(name) for name in judged}
+    results.set_native()
+    without = {name: results.build_cells(name) for name in judged}
     monkeypatch.chdir(checkout)
     monkeypatch.setattr(tables, "find_repository_root", lambda: checkout)
-    aggregates.config = load()
-    aggregates.config["native"]["arms"].append("mine")
+    results.config = load()
+    results.config["native"]["arms"].append("mine")
     best = {("kodak", "mine", "psnr"): (40.0, 0.1), ("kodak", "mine", "lpips"): (0.1, 0.001)}
-    for rows in (list_native_rows(best, (*ARMS, "mine")), list_native_rows()):  # measured, or not
-        aggregates.write_native(rows)
-        assert {name: aggregates.build_cells(name) for name in judged} == without
-        main = aggregates.build("main_kodak")
+    for measured in ({"changes": best, "arms": (*ARMS, "mine")}, {}):
+        results.set_native(**measured)
+        assert {name: results.build_cells(name) for name in judged} == without
+        main = results.build("main_kodak")
         assert main.rows[-1].cells[0] == "My arm"
         assert main.rows[2].cells[1].startswith("**30.000")
         assert "My arm is not of the paper and not compared for bold" in main.notes
-    aggregates.write_native(list_native_rows(best, (*ARMS, "mine")))
-    assert aggregates.build_cells("main_kodak")["My arm"][0].startswith("40.000")
-    aggregates.write_budget(mine=1_000_001)
-    assert aggregates.build_cells("fairness")["My arm"] == ["1,000,001", "1.010×", "A note."]
-    aggregates.write_runs()
-    times = aggregates.build_cells("compute_native")
+    results.set_native(best, arms=(*ARMS, "mine"))
+    assert results.build_cells("main_kodak")["My arm"][0].startswith("40.000")
+    results.set_budget(mine=1_000_001)
+    assert results.build_cells("fairness")["My arm"] == ["1,000,001", "1.010×", "A note."]
+    results.set_runs()
+    times = results.build_cells("compute_native")
     assert times["**Total**"][0] == "**10**"
     assert times["Not of the paper and not in the total (Mine; 1 arm × 1 seed)"][0] == "1"
 
 
-def test_rows_of_an_arm_that_was_taken_out_are_left_out(aggregates, caplog):
-    aggregates.write_native(list_native_rows(arms=(*ARMS, "mine")))
-    assert len(aggregates.build_cells("main_kodak")) == len(ARMS)
+def test_rows_of_an_arm_that_was_taken_out_are_left_out(results, caplog):
+    results.set_native(arms=(*ARMS, "mine"))
+    assert len(results.build_cells("main_kodak")) == len(ARMS)
     assert "rows for mine, which config/arms.tsv does not have; they are left out" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("rows", "complaint"),
-    [
-        ([["kodak", "liif", "psnr", "x", "", 1]], "mean of kodak liif psnr is 'x'"),
-        ([["kodak", "liif", "psnr", 1, "", 1]] * 2, "two rows for kodak liif psnr"),
-        ([["kodak", "liif", "psnr"]], "does not have as many cells"),
-    ],
-)
-def test_unfit_aggregates_are_refused(aggregates, rows, complaint):
-    aggregates.write_native(rows)
-    with pytest.raises(UserError, match=complaint):
-        aggregates.build("main_kodak")
 
 
 # --- summary tables -----------------------------------------------------------------------------
 
 
-def test_winners_name_ties_best_first_and_bold_clear_gaps(aggregates):
+def test_winners_name_ties_best_first_and_bold_clear_gaps(results):
     changes = {
         ("kodak", "gblsr_full", "psnr"): (30.1, 0.3),
         ("kodak", "lte", "lpips"): (0.1, 0.001),
         ("set14", "lte", "psnr"): (30.05, 0.3),
     }
-    aggregates.write_native(list_native_rows(changes))
-    rows = aggregates.build_cells("winners")
+    results.set_native(changes)
+    rows = results.build_cells("winners")
     assert rows["Kodak"][0] == "Full ≈ Scalar (30.100)"
     assert rows["Kodak"][2] == "**+4.000**"
     assert rows["Kodak"][3:] == ["LTE (0.1000)", "LTE (0.1000)", "+0.1000"]
     assert rows["Set14"][0] == "LTE ≈ Scalar (30.050)"
     assert rows["Set14"][2] == "−0.050"  # not bold: no better than the baseline
-    aggregates.write_native(list_native_rows(seeds=1))
-    single = aggregates.build_cells("winners")
+    results.seeds = 1
+    results.set_native()
+    single = results.build_cells("winners")
     assert single["Kodak"][2] == "+4.000"  # not bold: one seed allows no test
 
 
-def test_gaps_are_rounded_last(aggregates):
+def test_gaps_are_rounded_last(results):
     changes = {
         ("kodak", "gblsr_scalar", "psnr"): (22.3124, 0.01),
         ("kodak", "wire", "psnr"): (19.4756, 0.01),
         ("kodak", "lte", "psnr"): (19.0, 0.01),
         ("kodak", "liif", "psnr"): (19.0, 0.01),
     }
-    aggregates.write_native(list_native_rows(changes))
+    results.set_native(changes)
     # 22.312 - 19.476 would be 2.836
-    assert aggregates.build_cells("winners")["Kodak"][2] == "**+2.837**"
+    assert results.build_cells("winners")["Kodak"][2] == "**+2.837**"
 
 
-def test_fairness_orders_by_rank_and_names_offenders(aggregates):
-    aggregates.write_budget(liif=2_000_000)
-    rows = aggregates.build_cells("fairness")
+def test_fairness_orders_by_rank_and_names_offenders(results):
+    results.set_budget(liif=2_000_000)
+    rows = results.build_cells("fairness")
     assert next(iter(rows)) == "**GB-LSR-Scalar** (F1 anchor)"
     assert rows[LIIF][:2] == ["2,000,000", "2.020×"]
-    assert f"{LIIF} outside the band" in aggregates.build("fairness").caption
+    assert f"{LIIF} outside the band" in results.build("fairness").caption
 
 
-def test_fairness_judges_no_arm_without_the_anchor(aggregates):
-    aggregates.write_budget(gblsr_scalar=0)
-    assert aggregates.build_cells("fairness")[LIIF][1] == "—"
-    assert "outside the band" not in aggregates.build("fairness").caption
+def test_fairness_judges_no_arm_without_the_anchor(results):
+    results.set_budget(gblsr_scalar=0)
+    assert results.build_cells("fairness")[LIIF][1] == "—"
+    assert "outside the band" not in results.build("fairness").caption
 
 
 # --- criteria -----------------------------------------------------------------------------------
@@ -171,13 +154,13 @@ COMPOSITE = "Quality criterion composite"
 COST = "Inference-cost criterion"
 
 
-def test_gates_count_the_sets(aggregates):
+def test_gates_count_the_sets(results):
     changes = {
         ("kodak", "gblsr_scalar", "psnr"): (25.4, 0.1),  # 0.6 dB below the best baseline's 26
         ("set14", "gblsr_scalar", "inference_ms"): (4.0, 0.1),  # 0.8 of the slowest
     }
-    aggregates.write_native(list_native_rows(changes))
-    rows = aggregates.build_cells("gates")
+    results.set_native(changes)
+    rows = results.build_cells("gates")
     assert rows[PSNR_PART][1] == "met (2/3)"
     assert rows[LPIPS_PART][1] == "met (3/3)"
     assert rows[COMPOSITE][1] == "met"
@@ -191,22 +174,24 @@ def test_gates_count_the_sets(aggregates):
         (SETS[:1], "met (2/2 measured)", "met"),  # two of three are enough
     ],
 )
-def test_gates_are_decided_where_absent_numbers_cannot_matter(
-    aggregates, missing, lpips, composite
-):
-    rows = [row for row in list_native_rows() if row[2] != "lpips" or row[0] not in missing]
-    aggregates.write_native(rows)
-    gates = aggregates.build_cells("gates")
+def test_gates_are_decided_where_absent_numbers_cannot_matter(results, missing, lpips, composite):
+    results.set_native()
+    results.rows["native"] = [
+        row
+        for row in results.rows["native"]
+        if row["metric"] != "lpips" or row["dataset"] not in missing
+    ]
+    gates = results.build_cells("gates")
     assert gates[PSNR_PART][1] == "met (3/3)"
     assert gates[LPIPS_PART][1].startswith(lpips)
     assert gates[COMPOSITE][1] == composite
 
 
-def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(aggregates):
-    aggregates.write_native()
-    aggregates.write_provenance(change_recorded(shared_gpu=["liif"]))
-    table = aggregates.build("gates")
-    assert aggregates.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
+def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(results):
+    results.set_native()
+    results.recorded = [replace(PAPER[0], shared_gpu=["liif"])]
+    table = results.build("gates")
+    assert results.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
     assert "shared GPU" not in table.page_caption  # a page says it once, above
     assert any("shared GPU" in text or "same GPU" in text for text in table.differences)
 
@@ -222,9 +207,9 @@ def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(aggregates):
         ({"psnr_texture": 0, "psnr_mixed": 0, "psnr_edge": 0}, 3, "A not met, B not measured"),
     ],
 )  # fmt: skip
-def test_criteria_of_the_ablation(aggregates, deltas, met, result):
-    aggregates.write_ablation({"psnr": 0.3, **deltas}, met)
-    rows = aggregates.build_cells("locality")
+def test_criteria_of_the_ablation(results, deltas, met, result):
+    results.set_gaps({"psnr": 0.3, **deltas}, met)
+    rows = results.build_cells("locality")
     assert rows["GB-LSR-Full"][-1] == result
     assert rows["GB-LSR-Full"][0] == f"{met}/4"
     assert rows["GB-LSR-Bandwidth"][0] == "—"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import synthetic_runs
+from paper_results import build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
@@ -21,6 +21,7 @@ from gblsr_repro.config import load, read_methods
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.page import Section, build_simple_table, render_html
+from results import Results, build_demo_run
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -62,12 +63,10 @@ class Tree(HTMLParser):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    run = synthetic_runs.SyntheticRun(folder, seeds=2)
     (folder / "native" / "arrays").mkdir(parents=True)
-    run.add_published("native")
-    run.add_runs(["liif"], 100.0)
-    run.add_runs(["gblsr_scalar"], 100.0, parameters=989_955)
-    run.write()
+    run = build_paper_run(folder)
+    run.rows = {"native": run.rows["native"]}
+    run.add_runs(["liif", "gblsr_scalar"], 100.0, seeds=2)
     recorded = Recorded(
         "native",
         preset="demo",
@@ -81,7 +80,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         versions={"torch": "2.11.0"},
         git={"commit": "c0ffee", "modified": "True"},
     )
-    synthetic_runs.write_provenance(folder / "aggregates", [recorded])
+    run.recorded = [recorded]
+    run.write()
     # Half of each image 51 above its mean color and half below: 20 log10(255 / 51) dB.
     halves = np.full((2, 4, 4, 3), 60, np.uint8)
     halves[:, :2] += 102
@@ -153,7 +153,7 @@ def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(
 
 
 def test_a_demo_names_the_method_that_is_best_beside_bicubic(tmp_path: Path) -> None:
-    run = synthetic_runs.build_demo_run(tmp_path / "results")
+    run = build_demo_run(tmp_path / "results")
     config = run.config | {"preset": "demo"}
     run.write()
     html = report_page.render_page(run.root, run.root / "claims.csv", tmp_path, config)
@@ -217,7 +217,7 @@ def test_the_command_writes_the_page_or_says_what_to_do(
 def test_the_summary_has_a_dash_where_a_number_is_missing_and_no_arm_without_any(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = synthetic_runs.SyntheticRun(tmp_path)
+    run = Results(tmp_path)
     for dataset in ("kodak", "set14"):
         run.add("native", 21.5, 0.1, dataset=dataset, arm="liif", metric="psnr")
     run.write()

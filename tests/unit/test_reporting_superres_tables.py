@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from table_aggregates import list_quality_rows, list_timing_rows
 
 from gblsr_repro.analysis import reader
 from gblsr_repro.config import read_methods, tables
@@ -14,10 +13,11 @@ BASE = "GB-LSR-Scalar-ASR (base)"
 TIMED = ("asr_latency_main", "asr_pareto_main", "asr_pareto_appendix")
 
 
-def test_quality_grid_with_bicubic_and_absent_cells(aggregates):
-    rows = [*list_quality_rows(["liif_rdn", "gblsr_asr"])]
-    aggregates.write("asr_quality", [*rows, ["set5", "bicubic", "2.0", "psnr_y", 33.66, "", 1]])
-    table = aggregates.build(QUALITY)
+def test_quality_grid_with_bicubic_and_absent_cells(results):
+    results.add_quality(["liif_rdn", "gblsr_asr"])
+    keys = {"dataset": "set5", "method": "bicubic", "scale": "2.0", "metric": "psnr_y"}
+    results.add("asr_quality", 33.66, **keys)
+    table = results.build(QUALITY)
     first, last = table.groups[0], table.groups[-1]
     assert first[0].cells[0].text == "**Set5**"
     names = ["LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR"]
@@ -25,81 +25,79 @@ def test_quality_grid_with_bicubic_and_absent_cells(aggregates):
     assert set(last[-1].cells[1:]) == {"—"}
     assert "No results for LTE-RDN and LTE-SwinIR" in table.caption
     assert "Bicubic" not in table.caption
-    beside = aggregates.build(f"{QUALITY}_vs_paper")
+    beside = results.build(f"{QUALITY}_vs_paper")
     assert list(beside.groups[0][1].cells) == ["Bicubic", "paper", "—", "—", "—"]
     assert list(beside.groups[0][2].cells) == ["", "here", "**33.660**", "—", "—"]
     assert [row.cells[0] for row in beside.groups[0][3::2]] == names
     with pytest.raises(UserError, match="at the scales 6, 8"):
-        aggregates.build("asr_quality_x6_x8_appendix")
+        results.build("asr_quality_x6_x8_appendix")
 
 
-def test_a_config_of_variants_alone_has_its_quality_tables(aggregates):
+def test_a_config_of_variants_alone_has_its_quality_tables(results):
     methods = ["gblsr_asr_nole", "gblsr_asr_nf48"]
-    aggregates.write("asr_quality", list_quality_rows(methods))
-    aggregates.config["asr"]["methods"] = methods
-    _, *rows = aggregates.build(QUALITY).groups[0]
+    results.add_quality(methods)
+    results.config["asr"]["methods"] = methods
+    _, *rows = results.build(QUALITY).groups[0]
     assert [row.cells[0] for row in rows] == ["GB-LSR-Scalar-ASR-noLE", "GB-LSR-Scalar-ASR-nf48"]
     assert [row.cells[1] for row in rows] == ["30.000 ± 0.100", "**31.000 ± 0.100**"]
 
 
 @pytest.mark.parametrize("name", TIMED)
-def test_times_alone_make_a_table_that_leaves_quality_open(aggregates, name):
+def test_times_alone_make_a_table_that_leaves_quality_open(results, name):
     variants = ("gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48_nole")
     times = {"liif_rdn": 8.0} | dict.fromkeys(variants, 4.0)
-    aggregates.write("asr_latency", list_timing_rows(times))
-    shown = [cell for row in aggregates.build_cells(name).values() for cell in row]
+    results.add_times(times)
+    shown = [cell for row in results.build_cells(name).values() for cell in row]
     assert any("×" in cell for cell in shown)
     assert "—" in shown
 
 
-def test_latency_ratios_and_absent_methods(aggregates):
-    aggregates.write("asr_quality", list_quality_rows(["liif_rdn", "gblsr_asr"]))
-    timed = [*list_timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
-    timed += list_timing_rows({"gblsr_asr": 1.0}, clock="ours")
-    aggregates.write("asr_latency", timed)
-    rows = aggregates.build_cells("asr_latency_main")
+def test_latency_ratios_and_absent_methods(results):
+    results.add_quality(["liif_rdn", "gblsr_asr"])
+    results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
+    results.add_times({"gblsr_asr": 1.0}, clock="ours")
+    rows = results.build_cells("asr_latency_main")
     assert rows[BASE] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     assert rows["LTE-SwinIR"] == ["—"] * 6
-    assert "No results for LTE-RDN, LTE-SwinIR" in aggregates.build("asr_latency_main").caption
+    assert "No results for LTE-RDN, LTE-SwinIR" in results.build("asr_latency_main").caption
 
 
-def test_a_method_of_the_users_has_rows_and_is_not_compared(aggregates, monkeypatch):
+def test_a_method_of_the_users_has_rows_and_is_not_compared(results, monkeypatch):
     own = replace(read_methods()["liif_rdn"], method="mine", name="Mine", group="own")
     rows = {**read_methods(), "mine": own}
     for module in (tables, reader):
         monkeypatch.setattr(module, "read_methods", lambda: rows)
-    aggregates.config["asr"]["methods"] = ["liif_rdn", "gblsr_asr", "mine"]
-    aggregates.write("asr_quality", list_quality_rows(["liif_rdn", "gblsr_asr", "mine"]))
+    results.config["asr"]["methods"] = ["liif_rdn", "gblsr_asr", "mine"]
+    results.add_quality(["liif_rdn", "gblsr_asr", "mine"])
     times = {"liif_rdn": 8.0, "gblsr_asr": 4.0, "mine": 2.0}
-    aggregates.write("asr_latency", list_timing_rows(times))
-    table = aggregates.build(QUALITY)
+    results.add_times(times)
+    table = results.build(QUALITY)
     best = {row.cells[0]: row.cells[1] for row in table.groups[0][1:]}
     assert best["GB-LSR-Scalar-ASR"] == "**31.000 ± 0.100**"
     assert best["Mine"] == "32.000 ± 0.100"
     assert "Mine is not of the paper" in table.caption
-    timed = aggregates.build("asr_latency_main")
+    timed = results.build("asr_latency_main")
     assert "vs LIIF-RDN" in timed.header[1]
     assert "vs Mine" not in timed.header[1]
     assert [row.cells[-1] for row in timed.rows] == ["1.00×", "2.00×", "4.00×"]
 
 
-def test_variants_are_compared_on_the_cells_both_have(aggregates):
-    quality = [*list_quality_rows(["gblsr_asr"])]
-    quality.append(["set5", "gblsr_asr_nole", 2, "psnr_y", 29.5, 0.1, 3])
-    aggregates.write("asr_quality", quality)
-    aggregates.write("asr_latency", list_timing_rows({"gblsr_asr": 4.0, "gblsr_asr_nole": 2.0}))
-    rows = aggregates.build_cells("asr_pareto_main")
+def test_variants_are_compared_on_the_cells_both_have(results):
+    results.add_quality(["gblsr_asr"])
+    results.add_quality(["gblsr_asr_nole"], lambda *_: 29.5, [2], ["set5"])
+    results.add_times({"gblsr_asr": 4.0, "gblsr_asr_nole": 2.0})
+    rows = results.build_cells("asr_pareto_main")
     assert rows[BASE] == ["—", "0.0000", "—", "n/a", "1.000×", "4000.0", "0.00%"]
     assert rows["GB-LSR-Scalar-ASR-noLE"] == [
         "—", "−0.5000", "—", "−0.5000", "2.000×", "2000.0", "+50.00%",
     ]  # fmt: skip
-    assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in aggregates.build("asr_pareto_main").caption
+    assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in results.build("asr_pareto_main").caption
 
 
 @pytest.mark.parametrize("name", TIMED)
-def test_the_package_clock_never_stands_in_the_papers_tables(aggregates, name):
+def test_the_package_clock_never_stands_in_the_papers_tables(results, name):
     methods = ("liif_rdn", "gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48_nole")
     times = dict.fromkeys(methods, 4.0)
-    aggregates.write("asr_latency", list_timing_rows(times, clock="ours"))
-    shown = {cell for row in aggregates.build_cells(name).values() for cell in row}
+    results.add_times(times, clock="ours")
+    shown = {cell for row in results.build_cells(name).values() for cell in row}
     assert shown <= {"—", "n/a"}

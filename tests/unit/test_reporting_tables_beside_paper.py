@@ -1,11 +1,6 @@
 """Tables with the paper's rows above the measured ones, and with other clocks below them."""
 
 import pytest
-from table_aggregates import (
-    list_native_rows,
-    list_quality_rows,
-    list_timing_rows,
-)
 
 from gblsr_repro.errors import UserError
 
@@ -14,75 +9,75 @@ NOLE = "GB-LSR-Scalar-ASR-noLE"
 LIIF = "LIIF (matched-budget amortized)"
 
 
-def test_the_papers_winners_criteria_and_parameters(aggregates):
-    aggregates.write_native()
-    aggregates.config["native"]["significance"] = 0.01
-    assert aggregates.build_pairs("winners")["Kodak"] == (
+def test_the_papers_winners_criteria_and_parameters(results):
+    results.set_native()
+    results.config["native"]["significance"] = 0.01
+    assert results.build_pairs("winners")["Kodak"] == (
         ["Full ≈ Scalar (22.438)", "LTE (19.476)", "**+2.835**", "Fixed (0.5936)", "LIIF (0.7794)",
          "**−0.1378**"],
         ["Scalar (30.000)", "WIRE (26.000)", "**+4.000**", "Scalar (0.2000)", "LIIF (0.6400)",
          "**−0.4400**"],
     )  # fmt: skip
-    gates = aggregates.build_pairs("gates")
+    gates = results.build_pairs("gates")
     assert gates["at most 0.5 dB below best baseline PSNR"] == (
         ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
     )  # fmt: skip
     assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
-    aggregates.write_budget()
-    above, below = aggregates.build_pairs("fairness")["LTE (matched-budget amortized)"]
+    results.set_budget()
+    above, below = results.build_pairs("fairness")["LTE (matched-budget amortized)"]
     assert above == ["1,122,051", "1.133×", ""]
     assert below[2].startswith("3 linear layers")
 
 
-def test_the_papers_speed(aggregates):
-    aggregates.write("asr_quality", list_quality_rows(["liif_rdn", "gblsr_asr"]))
-    aggregates.write("asr_latency", list_timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0}))
-    assert aggregates.build_pairs("asr_latency_main")[BASE] == (
+def test_the_papers_speed(results):
+    results.add_quality(["liif_rdn", "gblsr_asr"])
+    results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
+    assert results.build_pairs("asr_latency_main")[BASE] == (
         ["28.746", "26.457", "27.20", "85.94", "1.44×", "3.25×"],
         ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"],
     )
     nole = ["22.024", "−0.0059", "−0.0090", "−0.0312", "1.767×", "28213.8", "+35.34%"]
-    assert aggregates.build_pairs("asr_pareto_main")[NOLE][0] == nole
-    (appendix,) = aggregates.build_pairs("asr_pareto_appendix").values()
+    assert results.build_pairs("asr_pareto_main")[NOLE][0] == nole
+    (appendix,) = results.build_pairs("asr_pareto_appendix").values()
     assert appendix[0][:2] == ["20.611", "−0.0419"]
-    aggregates.config["asr"]["timing"]["datasets"] = ["set14", "b100"]
-    rows = aggregates.build_pairs("asr_latency_main")
+    results.config["asr"]["timing"]["datasets"] = ["set14", "b100"]
+    rows = results.build_pairs("asr_latency_main")
     assert rows["LIIF-RDN"][0] == ["28.839", "27.752", "37.67", "—", "—", "—"]
-    assert aggregates.build_pairs("asr_pareto_main")[NOLE][0][4:] == ["—"] * 3
+    assert results.build_pairs("asr_pareto_main")[NOLE][0][4:] == ["—"] * 3
 
 
-def test_the_package_clock_stands_beside_the_papers_in_rows_of_its_name(aggregates):
-    aggregates.write("asr_quality", list_quality_rows(["liif_rdn", "gblsr_asr"]))
-    timed = [*list_timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
-    timed += list_timing_rows({"liif_rdn": 6.0, "gblsr_asr": 1.0}, clock="ours")
-    aggregates.write("asr_latency", timed)
-    rows = aggregates.build_clock_rows("asr_latency_main")
+def test_the_package_clock_stands_beside_the_papers_in_rows_of_its_name(results):
+    results.add_quality(["liif_rdn", "gblsr_asr"])
+    results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
+    results.add_times({"liif_rdn": 6.0, "gblsr_asr": 1.0}, clock="ours")
+    rows = results.build_clock_rows("asr_latency_main")
     assert rows[BASE, "here"] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     assert rows[BASE, "own path"] == ["", "", "1.00", "3.00", "6.00×", "—"]
     assert ("LTE-RDN", "own path") not in rows
-    assert "own path" in aggregates.build("asr_latency_main_vs_paper").caption
-    assert "own path" not in aggregates.build("asr_latency_main").caption
-    rows = aggregates.build_clock_rows("asr_pareto_main")
+    assert "own path" in results.build("asr_latency_main_vs_paper").caption
+    assert "own path" not in results.build("asr_latency_main").caption
+    rows = results.build_clock_rows("asr_pareto_main")
     assert rows[BASE, "own path"] == ["", "", "", "", "1.000×", "1000.0", "0.00%"]
 
 
-def test_native_rows_of_the_package_clock_hold_the_time_alone(aggregates):
-    rows = [row for row in list_native_rows() if row[:3] != ["set14", "liif", "inference_ms"]]
-    times = {("kodak", "ours_ms"): 2.5, ("set14", "ours_ms"): 9.0}
-    rows += [[dataset, "liif", metric, ms, 0.0, 3] for (dataset, metric), ms in times.items()]
-    aggregates.write_native(rows)
-    beside = aggregates.build_clock_rows("main_kodak")
+def test_native_rows_of_the_package_clock_hold_the_time_alone(results):
+    results.set_native()
+    for row in results.rows["native"]:
+        if (row["dataset"], row["arm"], row["metric"]) == ("set14", "liif", "inference_ms"):
+            row.update(metric="ours_ms", mean=9.0)
+    results.add("native", 2.5, dataset="kodak", arm="liif", metric="ours_ms")
+    beside = results.build_clock_rows("main_kodak")
     assert beside[LIIF, "own path"] == ["", "", "", "", "2.50", ""]
     assert sum(name == "own path" for _, name in beside) == 1
     # In the table itself, and in the criteria, it never stands in for the paper's.
-    assert aggregates.build_cells("main_set14")[LIIF][4] == "—"
-    cost = aggregates.build_cells("gates")["Inference-cost criterion"]
+    assert results.build_cells("main_set14")[LIIF][4] == "—"
+    cost = results.build_cells("gates")["Inference-cost criterion"]
     assert cost[-1].startswith("not measured")
 
 
-def test_the_papers_training_time_is_that_of_the_groups_shown(aggregates):
-    aggregates.write_runs()
-    native = list(aggregates.build_pairs("compute_native").values())
+def test_the_papers_training_time_is_that_of_the_groups_shown(results):
+    results.set_runs()
+    native = list(results.build_pairs("compute_native").values())
     assert [above for above, _ in native] == [
         ["9", "1m37s–4m50s", "25m28s"],
         ["12", "1m17s–1m46s", "17m54s"],
@@ -90,29 +85,29 @@ def test_the_papers_training_time_is_that_of_the_groups_shown(aggregates):
         ["9", "1m18s–1m37s", "12m49s"],
         ["**36**", "", "**1h03m**"],
     ]
-    asr = list(aggregates.build_pairs("compute_asr").values())
+    asr = list(results.build_pairs("compute_asr").values())
     assert asr[1][0] == ["3", "122h12m–122h22m", "366h55m"]
     assert asr[-1][0] == ["**27**", "", "**1,232h03m**"]
 
 
-def test_imported_weights_are_no_part_of_the_training_time(aggregates):
-    aggregates.write_runs(imported=["liif_rdn", "lte_rdn"])
-    rows = [row.cells for row in aggregates.build("compute_asr").rows]
+def test_imported_weights_are_no_part_of_the_training_time(results):
+    results.set_runs(imported=["liif_rdn", "lte_rdn"])
+    rows = [row.cells for row in results.build("compute_asr").rows]
     assert not any("LIIF-RDN" in str(cells[0]) for cells in rows)
-    assert rows[-1][1] == f"**{len(aggregates.config['asr']['methods']) - 2}**"
-    aggregates.write_runs(imported=aggregates.config["asr"]["methods"])
+    assert rows[-1][1] == f"**{len(results.config['asr']['methods']) - 2}**"
+    results.set_runs(imported=results.config["asr"]["methods"])
     with pytest.raises(UserError, match="has no run of the paper's arms; train one first"):
-        aggregates.build("compute_asr")
+        results.build("compute_asr")
 
 
-def test_other_readings_are_no_part_of_the_training_time(aggregates):
-    arms = aggregates.config["native"]["arms"]
-    aggregates.config["native"]["arms"] = [*arms, "liif_near", "gblsr_scalar_order"]
-    aggregates.write_runs()
-    lines = [row.cells for row in aggregates.build("compute_native").rows]
+def test_other_readings_are_no_part_of_the_training_time(results):
+    arms = results.config["native"]["arms"]
+    results.config["native"]["arms"] = [*arms, "liif_near", "gblsr_scalar_order"]
+    results.set_runs()
+    lines = [row.cells for row in results.build("compute_native").rows]
     assert not any(name in str(line[0]) for name in ("LIIF near", "order") for line in lines)
     assert lines[-1][1] == f"**{len(arms)}**"
-    aggregates.config["native"]["arms"] = ["liif_near"]
-    aggregates.write_runs()
+    results.config["native"]["arms"] = ["liif_near"]
+    results.set_runs()
     with pytest.raises(UserError, match="no run of the paper's"):
-        aggregates.build("compute_native")
+        results.build("compute_native")

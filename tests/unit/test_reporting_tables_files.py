@@ -1,57 +1,55 @@
 """Files of tables: what can be written, what is missing, and that LaTeX takes them."""
 
-import itertools
 import re
 import shutil
 import subprocess
 
 import pytest
-from published_run import write_published_run
-from synthetic_runs import build_demo_run, build_sparse_run
-from table_aggregates import list_native_rows, list_timing_rows
+from paper_results import build_paper_run
 
-from gblsr_repro.analysis.reader import BICUBIC, Aggregates
+from gblsr_repro.analysis.reader import BICUBIC
 from gblsr_repro.cli import main
 from gblsr_repro.config import list_items, list_methods, load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import document, figures
 from gblsr_repro.reporting.tables import build
+from results import Results, build_demo_run, build_sparse_run
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
 
-def test_every_possible_table_is_written_and_the_rest_explained(aggregates, tmp_path):
-    aggregates.write_native()
+def test_every_possible_table_is_written_and_the_rest_explained(results, tmp_path):
+    results.set_native()
     output = tmp_path / "tables"
-    written, skipped = build.write(aggregates.root, output, aggregates.config)
+    written, skipped = build.write(results.write(), output, results.config)
     assert {path.stem for path in output.iterdir()} == set(written)
-    assert {*written, *skipped} == {*build.list_builders(aggregates.config)}
+    assert {*written, *skipped} == {*build.list_builders(results.config)}
     compared = {f"{name}_vs_paper" for name, item in read_items().items() if item.compared == "yes"}
     assert compared <= {*written, *skipped}
     assert "asr_quality.csv" in skipped["asr_quality_x2_x3_x4_main"]
 
 
-def test_named_tables_fail_with_their_reason(aggregates, tmp_path):
-    aggregates.write_native()
-    root, output = aggregates.root, tmp_path / "out"
+def test_named_tables_fail_with_their_reason(results, tmp_path):
+    results.set_native()
+    root, output = results.write(), tmp_path / "out"
     arguments = ["tables", "--aggregates", str(root), "--output", str(output)]
     assert main([*arguments, "--only", "main_kodak", "lse"]) == 0
     assert {path.name for path in output.iterdir()} == {"lse.tex", "main_kodak.tex"}
     with pytest.raises(UserError, match="no table 'main_kodk'"):
-        build.write(root, tmp_path, aggregates.config, ["main_kodk"])
+        build.write(root, tmp_path, results.config, ["main_kodk"])
     with pytest.raises(UserError, match=r"runs\.csv does not exist"):
-        build.write(root, tmp_path, aggregates.config, ["compute_native"])
+        build.write(root, tmp_path, results.config, ["compute_native"])
 
 
 @pytest.mark.parametrize(
     "arms", [["liif", "lte"], ["global_fourier_mlp"], ["gblsr_scalar"], ["gblsr_fixed", "wire"]]
 )
-def test_a_run_of_few_arms_has_every_table_that_its_config_allows(aggregates, arms):
+def test_a_run_of_few_arms_has_every_table_that_its_config_allows(results, arms):
     """The workflow makes every table that a config allows: none may fail."""
-    config = aggregates.config
+    config = results.config
     config["native"]["arms"] = arms
-    aggregates.write_native(list_native_rows(arms=arms))
-    source, builders = Aggregates(aggregates.root, config), build.list_builders(config)
+    results.set_native(arms=arms)
+    source, builders = results.read(), build.list_builders(config)
     names = [
         name
         for name, item in list_items(config).items()
@@ -61,15 +59,15 @@ def test_a_run_of_few_arms_has_every_table_that_its_config_allows(aggregates, ar
     assert all(builders[name](source) for name in names)
 
 
-def test_licenses_follow_the_config(aggregates):
-    sets, code = aggregates.build("licenses").groups
+def test_licenses_follow_the_config(results):
+    sets, code = results.build("licenses").groups
     titles = [row.cells[0] for row in sets[1:]]
     paper = ["DTD", "DIV2K", "Kodak", "Set14", "Urban100", "Set5", "B100"]
     assert [title for title in titles if title in paper] == paper
     assert {"LIIF", "LPIPS"} <= {row.cells[0] for row in code}
     assert "BSDS500" not in titles
-    aggregates.config["native"]["data"]["train"] = ["bsds500"]
-    titles = {*aggregates.build_cells("licenses")}
+    results.config["native"]["data"]["train"] = ["bsds500"]
+    titles = {*results.build_cells("licenses")}
     assert "BSDS500" in titles
     assert "DTD" not in titles
 
@@ -83,25 +81,23 @@ PAGE = r"""\documentclass[10pt]{article}
 """
 
 
-def write_published(aggregates):
-    write_published_run(aggregates.root)
+def fill_paper(root, _):
+    return build_paper_run(root)
 
 
-def write_three_seeds(aggregates):
-    """Write numbers with deviations for whatever the config runs."""
-    asr = aggregates.config["asr"]
-    methods = [BICUBIC, *list_methods(aggregates.config)]
-    quality = itertools.product(asr["evaluate"], methods, asr["scales"])
-    numbers = [("psnr_y", 38.181, 0.123), ("ssim_y", 0.9123, 0.0012)]
-    rows = [[*key, *number, 3] for key in quality for number in numbers]
-    aggregates.write("asr_quality", rows)
-    times = dict.fromkeys(list_methods(aggregates.config), 100.0)
-    timings = (list_timing_rows(times, clock) for clock in ("paper", "ours"))
-    aggregates.write("asr_latency", itertools.chain(*timings))
-    aggregates.write_runs()
-    aggregates.write_ablation({"psnr": 0.3, "lpips": 0.1})
-    aggregates.write_budget()
-    aggregates.write_native()
+def fill_config(root, config):
+    """Make up numbers with deviations for whatever a config runs."""
+    run = Results(root)
+    run.config = config
+    methods = list_methods(config)
+    run.add_quality([BICUBIC, *methods], scales=config["asr"]["scales"])
+    for clock in ("paper", "ours"):
+        run.add_times(dict.fromkeys(methods, 100.0), clock)
+    run.set_runs()
+    run.set_gaps({"psnr": 0.3, "lpips": 0.1})
+    run.set_budget()
+    run.set_native()
+    return run
 
 
 def find_overfull(document, folder):
@@ -115,16 +111,13 @@ def find_overfull(document, folder):
 
 @needs_latex
 @pytest.mark.parametrize(
-    ("write", "overlays"),
-    [(write_published, []), (write_three_seeds, []), (write_three_seeds, ["demo.yaml"])],
+    ("fill", "overlays"),
+    [(fill_paper, []), (fill_config, []), (fill_config, ["demo.yaml"])],
 )
-def test_every_table_fits_the_text_width_of_the_paper(
-    aggregates, repository, tmp_path, write, overlays
-):
-    paths = [repository / "config" / name for name in ("config.yaml", *overlays)]
-    aggregates.config = load(paths)
-    write(aggregates)
-    _, skipped = build.write(aggregates.root, tmp_path / "tables", aggregates.config)
+def test_every_table_fits_the_text_width_of_the_paper(repository, tmp_path, fill, overlays):
+    config = load([repository / "config" / name for name in ("config.yaml", *overlays)])
+    folder = fill(tmp_path, config).write()
+    _, skipped = build.write(folder, tmp_path / "tables", config)
     assert not skipped
     texts = [path.read_text() for path in sorted((tmp_path / "tables").iterdir())]
     assert "tiny" not in "".join(texts)
