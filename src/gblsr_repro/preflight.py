@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .analysis.budget import Budget, compare_with_anchor
+from .analysis.budget import compare_with_anchor
 from .config import Config, find_arm, read_arms
 from .errors import UserError
 from .models.native import count_arm_parameters, count_model_parameters
@@ -10,22 +10,9 @@ from .progress import format_columns
 
 
 def check_native_benchmark(config: Config) -> str:
-    """Check the native benchmark of `config`; return its parameter counts as text.
+    """Check the parameters of the arms of `config` against those of its main arm, run or not.
 
-    A table has the trainable parameters of every arm and their ratio to the main arm's. Raises
-    `UserError` as `require_budget` does.
-    """
-    names = read_arms()
-    rows = [
-        [names[arm].name, f"{budget.parameters:,}", f"{budget.ratio:.3f}x"]
-        for arm, budget in require_budget(config).items()
-    ]
-    return "\n".join(format_columns(rows, right=True))
-
-
-def require_budget(config: Config) -> dict[str, Budget]:
-    """Compare the parameters of the arms of `config` with those of its main arm, run or not.
-
+    Returns a table with the trainable parameters of every arm and their ratio to the main arm's.
     Raises `UserError` for an arm that cannot be built or is outside the parameter budget (F1).
     """
     counts, main = count_arm_parameters(config), config["native"]["main_arm"]
@@ -39,4 +26,9 @@ def require_budget(config: Config) -> dict[str, Budget]:
                 f"main arm's, outside the band of {band:g}; change its size or "
                 "native.criteria.parameter_band."
             )
-    return {arm: compared[arm] for arm in counts}
+    names = read_arms()
+    rows = [
+        [names[arm].name, f"{compared[arm].parameters:,}", f"{compared[arm].ratio:.3f}x"]
+        for arm in counts
+    ]
+    return "\n".join(format_columns(rows, right=True))
