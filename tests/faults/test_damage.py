@@ -18,7 +18,7 @@ from gblsr_repro import files, inference
 from gblsr_repro.analysis.aggregate import read_images, read_latency
 from gblsr_repro.analysis.reader import read
 from gblsr_repro.analysis.schemas import SCHEMAS
-from gblsr_repro.data import archives, datasets
+from gblsr_repro.data import archives, manifest
 from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.data.superres import PackedImages, pack_images
 from gblsr_repro.errors import UserError
@@ -43,8 +43,8 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     shutil.copytree(undisturbed, folder / "run")
     state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
     checkpoint.save_state(folder / "state.pt", state)
-    entries = [datasets.ManifestEntry(f"{n}.png", n, f"{n:064}", 8, 8, "RGB") for n in range(40)]
-    datasets.write_manifest(folder / "manifest.csv", entries)
+    entries = [manifest.ManifestEntry(f"{n}.png", n, f"{n:064}", 8, 8, "RGB") for n in range(40)]
+    manifest.write_manifest(folder / "manifest.csv", entries)
     metrics = ("image", "psnr", "ssim")
     rows = [(f"img_{n:03}", 20 + n / 7, n / 90) for n in range(40)]
     files.write_csv(folder / "metrics.csv", metrics, rows)
@@ -119,7 +119,7 @@ READERS = {
     "packed.csv": packed,
     "run/weights.safetensors": weights,
     "state.pt": lambda folder, _: checkpoint.load_state(folder / "state.pt", {})["rows"],
-    "manifest.csv": lambda folder, _: datasets.read_manifest(folder / "manifest.csv"),
+    "manifest.csv": lambda folder, _: manifest.read_manifest(folder / "manifest.csv"),
     "metrics.csv": lambda folder, _: read_images(folder / "metrics.csv", ("psnr",)),
     "latency.csv": lambda folder, _: read_latency(folder / "latency.csv"),
     "native.csv": lambda folder, _: read(folder / "native.csv", "native"),

@@ -9,7 +9,7 @@ from faulty import outcome, unfinished
 from safetensors.torch import save
 
 from gblsr_repro import cli, files
-from gblsr_repro.data.datasets import ManifestEntry, write_manifest
+from gblsr_repro.data.manifest import ManifestEntry, write_manifest
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.exemplars import write_png
 from gblsr_repro.evaluation.fields import Fields

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gblsr_repro.data import datasets, fetch, pins, sources
+from gblsr_repro.data import fetch, manifest, pins, sources
 from gblsr_repro.data.__main__ import renew_pins
 
 SETS = ("set5", "set14", "b100", "urban100")
@@ -14,7 +14,7 @@ SETS = ("set5", "set14", "b100", "urban100")
 def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
     listed = {row["path"]: row for row in made.rows(shared / "data" / "MANIFEST.csv")}
     for dataset in SETS:
-        for path, entry in datasets.read_manifest(fetch.fetch_dataset(dataset, mirrored)).items():
+        for path, entry in manifest.read_manifest(fetch.fetch_dataset(dataset, mirrored)).items():
             row = listed[path]
             assert entry.sha256 == row["sha256"]
             found = (entry.bytes, entry.width, entry.height, entry.mode)

@@ -4,7 +4,8 @@ import pytest
 
 from gblsr_repro.config import load, read_datasets
 from gblsr_repro.data import sources
-from gblsr_repro.data.datasets import expand_braces, locate_dataset, matches_pattern
+from gblsr_repro.data.datasets import locate_dataset
+from gblsr_repro.data.patterns import expand_braces, matches_pattern
 from gblsr_repro.errors import UserError
 
 

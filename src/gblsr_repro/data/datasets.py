@@ -1,4 +1,4 @@
-"""Locate the files of a data set, record them in a manifest and select its images.
+"""Locate the files of a data set and select its images.
 
 A data set is a row of config/datasets.tsv. Its columns:
 
@@ -23,9 +23,8 @@ sizes, `SourceImage.read_bytes` and later fetches compare contents.
 `files` is a space-separated list of patterns, relative to the folder that holds the files:
 
 - the first pattern names the images themselves, at their largest size;
-- `{a,b}` and `{001..100}` stand for several names, `*` for anything within one name, and then the
-  ending in upper or lower case; `*` needs a folder or archive to search, so single downloads are
-  listed in full;
+- `{a,b}`, `{001..100}` and `*` stand for several names (see `patterns`); `*` needs a folder or
+  archive to search, so single downloads are listed in full;
 - a later pattern names files that belong to the images; `A|B` is satisfied by A, which the
   publisher has, or by B, which a mirror may have instead;
 - `@path` is a text file with the images to use, in order, one name a line, relative to the part of
@@ -34,145 +33,16 @@ sizes, `SourceImage.read_bytes` and later fetches compare contents.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import itertools
-import math
-import re
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
-from functools import cache
+from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
-from ..files import compute_sha256, read_csv, write_csv
-from .images import decode_image
-
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_RANGE = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
-MOST_NAMES = 1_000_000
-
-
-# --- patterns of files ----------------------------------------------------------------------------
-
-
-def expand_braces(pattern: str) -> list[str]:
-    """Expand the braces of a pattern into all its alternatives; a `*` is kept.
-
-    Raises `UserError` where they are more than a data set can have.
-    """
-    parts = _BRACES.split(pattern)
-    choices = [_list_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
-    if math.prod(map(len, choices)) > MOST_NAMES:
-        raise UserError(
-            f"config/datasets.tsv: the pattern {pattern!r} stands for more than {MOST_NAMES:,} "
-            "names; write * for them."
-        )
-    return ["".join(combination) for combination in itertools.product(*choices)]
-
-
-def _list_choices(braces: str) -> list[str]:
-    """List the alternatives of the text between two braces: `a,b` or `001..100`."""
-    bounds = _RANGE.fullmatch(braces)
-    if not bounds:
-        return braces.split(",")
-    first, last = bounds.groups()
-    numbers = range(int(first), int(last) + 1)[: MOST_NAMES + 1]
-    return [f"{number:0{len(first)}d}" for number in numbers]
-
-
-def matches_pattern(pattern: str, path: str) -> bool:
-    """Return whether a pattern names a relative path with forward slashes."""
-    return any(_compile_pattern(option).fullmatch(path) for option in expand_braces(pattern))
-
-
-@cache
-def _compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern without braces; with a `*` its ending is matched in either case."""
-    ending = PurePosixPath(pattern).suffix
-    if "*" not in pattern or "*" in ending:
-        ending = ""
-    stem = "[^/]+".join(map(re.escape, pattern.removesuffix(ending).split("*")))
-    return re.compile(f"{stem}(?i:{re.escape(ending)})")
-
-
-def find_files(pattern: str, root: Path) -> list[str]:
-    """Find the files under `root` that a pattern names; return sorted relative paths."""
-    paths: set[str] = set()
-    for option in expand_braces(pattern):
-        beside = str(PurePosixPath(option).with_name("*"))
-        files = root.glob(beside) if "*" in option else [root / option]
-        found = (file.relative_to(root).as_posix() for file in files if file.is_file())
-        paths.update(path for path in found if matches_pattern(option, path))
-    return sorted(paths)
-
-
-# --- the manifest: files as they were at the first fetch ------------------------------------------
-
-
-@dataclass(frozen=True)
-class ManifestEntry:
-    """One file in a manifest: relative path, size in bytes, SHA-256.
-
-    Of an image also `width` and `height` in pixels and `mode`, L or RGB; None for other files.
-    """
-
-    path: str
-    bytes: int
-    sha256: str
-    width: int | None
-    height: int | None
-    mode: str | None
-
-
-def inspect_file(file: Path, path: str) -> ManifestEntry:
-    """Read a whole file, decode it if it is an image, and build its manifest entry.
-
-    `path` is the relative path of the entry. Raises `UserError` when an image does not decode.
-    """
-    if PurePosixPath(path).suffix.lower() not in IMAGE_SUFFIXES:
-        return ManifestEntry(path, file.stat().st_size, compute_sha256(file), None, None, None)
-    content = file.read_bytes()
-    pixels = decode_image(content, file)
-    height, width = pixels.shape[:2]
-    digest = hashlib.sha256(content).hexdigest()
-    return ManifestEntry(
-        path, len(content), digest, width, height, "L" if pixels.ndim == 2 else "RGB"
-    )
-
-
-def write_manifest(path: Path, entries: Iterable[ManifestEntry]) -> None:
-    """Write a manifest (.csv), sorted by path."""
-    rows = sorted(entries, key=lambda entry: entry.path)
-    write_csv(path, [field.name for field in fields(ManifestEntry)], map(astuple, rows))
-
-
-def read_manifest(path: Path) -> dict[str, ManifestEntry]:
-    """Read the entries of a manifest by relative path; `UserError` when it is damaged."""
-    columns = [field.name for field in fields(ManifestEntry)]
-    try:
-        rows = read_csv(path)
-        if not rows or list(rows[0]) != columns:
-            raise ValueError("it lacks the columns or the lines of a manifest")
-        return {row["path"]: _parse_entry(row) for row in rows}
-    except (ValueError, TypeError, csv.Error) as error:
-        raise UserError(f"{path} is damaged ({error}); delete it and fetch again.") from error
-
-
-def _parse_entry(row: dict[str, str]) -> ManifestEntry:
-    """Parse one line of a manifest; `ValueError` when it is not valid."""
-    relative = PurePosixPath(row["path"])
-    if relative.is_absolute() or ".." in relative.parts or len(row["sha256"]) != 64:
-        raise ValueError(f"the line of {row['path']!r} is not valid")
-    width, height = (int(row[key]) if row[key] else None for key in ("width", "height"))
-    size = int(row["bytes"])
-    return ManifestEntry(row["path"], size, row["sha256"], width, height, row["mode"] or None)
-
-
-# --- the data set ---------------------------------------------------------------------------------
+from ..files import compute_sha256
+from .manifest import ManifestEntry, read_manifest
+from .patterns import expand_braces, find_files, matches_pattern
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,10 @@ from ..files import compute_sha256, hold_lock, write_text
 from ..progress import Progress, format_columns, log, show_progress
 from ..wording import list_some
 from . import archives
-from .datasets import (
-    DatasetFiles,
-    ManifestEntry,
-    expand_braces,
-    find_files,
-    inspect_file,
-    locate_dataset,
-    matches_pattern,
-    read_manifest,
-    write_manifest,
-)
+from .datasets import DatasetFiles, locate_dataset
 from .download import MEGABYTE, check_checksum, download_file, open_session
+from .manifest import ManifestEntry, inspect_file, read_manifest, write_manifest
+from .patterns import expand_braces, find_files, matches_pattern
 from .sources import find_other_pixels
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..config import Config, find_dataset
-from .datasets import DatasetFiles, ManifestEntry, locate_dataset
+from .datasets import DatasetFiles, locate_dataset
 from .images import Pixels, decode_image
+from .manifest import ManifestEntry
 from .pins import digest_pixels, read_pins
 
 

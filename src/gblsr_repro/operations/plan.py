@@ -32,7 +32,8 @@ from ..config import (
     read_datasets,
     read_paper_device,
 )
-from ..data.datasets import ManifestEntry, locate_dataset, read_manifest
+from ..data.datasets import locate_dataset
+from ..data.manifest import ManifestEntry, read_manifest
 from ..dependencies import CODE_DIGEST, identify_run
 from ..errors import UserError
 from ..models import native as native_models

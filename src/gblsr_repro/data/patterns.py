@@ -1,0 +1,70 @@
+"""Expand patterns of files, as the column `files` of config/datasets.tsv has them, and find files.
+
+`{a,b}` and `{001..100}` stand for several names, `*` for anything within one name, and then the
+ending in upper or lower case.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from ..errors import UserError
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
+MOST_NAMES = 1_000_000
+
+
+def expand_braces(pattern: str) -> list[str]:
+    """Expand the braces of a pattern into all its alternatives; a `*` is kept.
+
+    Raises `UserError` where they are more than a data set can have.
+    """
+    parts = _BRACES.split(pattern)
+    choices = [_list_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
+    if math.prod(map(len, choices)) > MOST_NAMES:
+        raise UserError(
+            f"config/datasets.tsv: the pattern {pattern!r} stands for more than {MOST_NAMES:,} "
+            "names; write * for them."
+        )
+    return ["".join(combination) for combination in itertools.product(*choices)]
+
+
+def _list_choices(braces: str) -> list[str]:
+    """List the alternatives of the text between two braces: `a,b` or `001..100`."""
+    bounds = _RANGE.fullmatch(braces)
+    if not bounds:
+        return braces.split(",")
+    first, last = bounds.groups()
+    numbers = range(int(first), int(last) + 1)[: MOST_NAMES + 1]
+    return [f"{number:0{len(first)}d}" for number in numbers]
+
+
+def matches_pattern(pattern: str, path: str) -> bool:
+    """Return whether a pattern names a relative path with forward slashes."""
+    return any(_compile_pattern(option).fullmatch(path) for option in expand_braces(pattern))
+
+
+@cache
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern without braces; with a `*` its ending is matched in either case."""
+    ending = PurePosixPath(pattern).suffix
+    if "*" not in pattern or "*" in ending:
+        ending = ""
+    stem = "[^/]+".join(map(re.escape, pattern.removesuffix(ending).split("*")))
+    return re.compile(f"{stem}(?i:{re.escape(ending)})")
+
+
+def find_files(pattern: str, root: Path) -> list[str]:
+    """Find the files under `root` that a pattern names; return sorted relative paths."""
+    paths: set[str] = set()
+    for option in expand_braces(pattern):
+        beside = str(PurePosixPath(option).with_name("*"))
+        files = root.glob(beside) if "*" in option else [root / option]
+        found = (file.relative_to(root).as_posix() for file in files if file.is_file())
+        paths.update(path for path in found if matches_pattern(option, path))
+    return sorted(paths)
