@@ -33,7 +33,7 @@ class Commit(Entries):
     modified: bool | None = ABSENT
 
 
-class Origin(Entries):
+class ReleasedOrigin(Entries):
     """Where imported weights come from; of a run of this project what it follows from.
 
     `fits`: the rows that they fit alike, since they do not say what `unsaid` names.
@@ -73,7 +73,7 @@ class Record(Entries):
     config: dict[str, Any] = ABSENT
     identity: dict[str, Any] | None = ABSENT
     follows: dict[str, Any] = ABSENT
-    released: Origin = ABSENT
+    released: ReleasedOrigin = ABSENT
     colors: str = ABSENT
     data: dict[str, Any] = ABSENT
     device: Device | None = ABSENT
@@ -88,7 +88,7 @@ class Record(Entries):
     weights_sha256: str = ABSENT
 
 
-class Progress(Entries):
+class TrainingProgress(Entries):
     """How far a training is (see `training.loop`)."""
 
     run: str

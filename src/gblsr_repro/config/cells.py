@@ -18,7 +18,7 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
-class Format:
+class CellFormat:
     """The pattern of a table's cells, and what to write in one that does not match."""
 
     pattern: str
@@ -28,37 +28,37 @@ class Format:
 # Keys stand in paths and in command lines, beside the words that are taken.
 Key = Annotated[
     str,
-    Format(
+    CellFormat(
         r"(?!(?:all|bicubic|ground_truth)$)[A-Za-z0-9_]{1,64}",
         "write up to 64 letters, digits and _, and none of all, bicubic, ground_truth.",
     ),
 ]
 ClassName = Annotated[
     str,
-    Format(
+    CellFormat(
         r"(?=.{1,200}$)([^\W\d]\w*(\.[^\W\d]\w*)*:)?[^\W\d]\w*",
         "write the name of a class, or package.module:Class.",
     ),
 ]
-Label = Annotated[str, Format(r"\S.{0,199}", "write a name of up to 200 characters.")]
+Label = Annotated[str, CellFormat(r"\S.{0,199}", "write a name of up to 200 characters.")]
 OptionsText = Annotated[
     str,
-    Format(
+    CellFormat(
         r"(?=.{0,200}$)(\w+=[^\s=]+( \w+=[^\s=]+)*)?",
         "write name=value, one space between options.",
     ),
 ]
 FilePatterns = Annotated[
     str,
-    Format(
+    CellFormat(
         r"(?!.*\*\*)[^\s/@]\S*( \S+)*",
         "write the pattern of the images, then others, one space between them.",
     ),
 ]
-Rank = Annotated[str, Format(r"([1-9]\d{0,3})?", "write a whole number above 0, or nothing.")]
-Count = Annotated[str, Format(r"[1-9]\d{0,8}", "write a whole number of at least 1.")]
+Rank = Annotated[str, CellFormat(r"([1-9]\d{0,3})?", "write a whole number above 0, or nothing.")]
+Count = Annotated[str, CellFormat(r"[1-9]\d{0,8}", "write a whole number of at least 1.")]
 Size = Annotated[
-    str, Format(r"\d{0,15}", "write a whole number, the size of the download in bytes.")
+    str, CellFormat(r"\d{0,15}", "write a whole number, the size of the download in bytes.")
 ]
 
 
@@ -66,7 +66,7 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
     """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order.
 
     Raises `UserError` where it is not UTF-8 text, a row lacks a cell or repeats a key, or a cell is
-    not one of the words of the field's `Literal` or does not match its `Format`.
+    not one of the words of the field's `Literal` or does not match its `CellFormat`.
     """
     names = [f.name for f in fields(row)]  # type: ignore[arg-type]
     hints = get_type_hints(row, include_extras=True)
@@ -103,7 +103,7 @@ def _check_cell(text: str, hint: Any) -> str | None:
     if control := re.search(r"[\x00-\x1f\x7f]", text):
         return f"take out its control character {control[0]!r}."
     *words, allowed = get_args(hint) or [None]
-    if isinstance(allowed, Format):
+    if isinstance(allowed, CellFormat):
         return None if re.fullmatch(allowed.pattern, text, re.ASCII) else allowed.remedy
     if words and text not in (*words, allowed):
         return suggest(text, filter(None, (*words, allowed)))

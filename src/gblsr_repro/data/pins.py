@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Annotated
 
 from ..config import find_repository_root, read_table
-from ..config.cells import Format
+from ..config.cells import CellFormat
 from ..files import write_text
 from .images import Pixels
 
-Sha256 = Annotated[str, Format(r"[0-9a-f]{64}", "write the 64 digits of a SHA-256.")]
+Sha256 = Annotated[str, CellFormat(r"[0-9a-f]{64}", "write the 64 digits of a SHA-256.")]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ..errors import build_write_error
 from ..files import compute_short_checksum, hold_lock
 from ..progress import Progress, log
 
-Row = dict[str, Any]
+KeptRow = dict[str, Any]
 
 
 def compute_rows(
@@ -19,9 +19,9 @@ def compute_rows(
     name: str,
     dependencies: Mapping[str, Any],
     count: int,
-    compute: Callable[[int], Row],
+    compute: Callable[[int], KeptRow],
     label: str,
-) -> list[Row]:
+) -> list[KeptRow]:
     """Compute the rows 0 to `count` - 1 of the table `name`, keeping each in `folder` at once.
 
     Rows that were kept there are read and not computed again, so that a job that was killed repeats
@@ -54,15 +54,15 @@ def compute_rows(
         return rows
 
 
-def _format_line(row: Row) -> bytes:
+def _format_line(row: KeptRow) -> bytes:
     """Format a row as a line: a checksum and JSON."""
     text = json.dumps(row)
     return f"{compute_short_checksum(text)} {text}\n".encode()
 
 
-def _read_rows(path: Path) -> tuple[list[Row], int]:
+def _read_rows(path: Path) -> tuple[list[KeptRow], int]:
     """Read the rows in a file up to the first damaged line; return them and their bytes' number."""
-    rows: list[Row] = []
+    rows: list[KeptRow] = []
     size = 0
     for line in path.read_bytes().splitlines(keepends=True) if path.is_file() else []:
         checksum, _, text = line.decode(errors="replace").partition(" ")

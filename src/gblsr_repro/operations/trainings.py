@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..progress import format_columns, format_duration
-from ..records import Progress, read_record
+from ..records import TrainingProgress, read_record
 
 HEADINGS = ["run", "step", "of", "steps/s", "left", "last update"]
 
 
 @dataclass(frozen=True)
 class Training:
-    """Progress of one training: `step` of `steps` are done.
+    """TrainingProgress of one training: `step` of `steps` are done.
 
     `rate` is in steps per second, None before the first step. Of a stopped training `step` is that
     of its saved state, from which it resumes; `finished` is true when the last state is saved.
@@ -37,7 +37,7 @@ class Training:
 
 def read_training(path: Path) -> Training:
     """Read the progress file of one training."""
-    content = read_record(path, Progress)
+    content = read_record(path, TrainingProgress)
     return Training(
         run=content["run"],
         step=content["step"] if content["running"] else content["saved"],

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ..errors import UserError
 
-Rule = tuple[str, str | None]
+Renaming = tuple[str, str | None]
 """A published name and ours; None for tensors that models compute.
 
 A `*` is one part of a name between dots, the same in both names; a `#` one that ours lacks.
@@ -30,21 +30,21 @@ class Naming:
 
     by: str
     license: str | None
-    rules: tuple[Rule, ...]
+    renamings: tuple[Renaming, ...]
     conversions: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
-    keeps_others: bool = False  # names without a rule are ours already
+    keeps_others: bool = False  # names without a renaming are ours already
 
     def rename(self, name: str) -> str | None:
-        """Translate a name into ours: "" if models compute the tensor, None if no rule matches."""
-        for theirs, ours in self.rules:
+        """Translate a name into ours: "" if models compute the tensor, None if it has none."""
+        for theirs, ours in self.renamings:
             parts = _match(theirs, name)
             if parts is not None:
                 return "" if ours is None else _fill(ours, parts)
         return name if self.keeps_others else None
 
     def restore(self, name: str) -> str:
-        """Translate our name into the published one; our name where no rule has it."""
-        for theirs, ours in self.rules:
+        """Translate our name into the published one; our name where it has none."""
+        for theirs, ours in self.renamings:
             parts = None if ours is None else _match(ours, name)
             if parts is not None:
                 return _fill(theirs, parts)
@@ -71,8 +71,8 @@ def _fill(pattern: str, parts: Iterable[str]) -> str:
     return pattern
 
 
-def _number_layers(theirs: str, ours: str, count: int) -> list[Rule]:
-    """List the rules for linear layers between activations, which have every second number."""
+def _number_layers(theirs: str, ours: str, count: int) -> list[Renaming]:
+    """List the renamings of linear layers between activations, which have every second number."""
     return [(f"{theirs}.{2 * i}.*", f"{ours}.{i}.*") for i in range(count)]
 
 
@@ -83,7 +83,7 @@ def halve_pairs(frequency: Tensor) -> Tensor:
 
 # --- the authors of GB-LSR ------------------------------------------------------------------------
 
-GBLSR_NATIVE: tuple[Rule, ...] = (
+GBLSR_NATIVE: tuple[Renaming, ...] = (
     ("encoder.net.*.*", "encoder.layers.*.*"),
     ("decoder.coeff_proj.*", "decoder.coefficients.*"),
     ("decoder.adaptivity.proj.*", "decoder.head.*"),
@@ -91,7 +91,7 @@ GBLSR_NATIVE: tuple[Rule, ...] = (
     ("decoder.B_freq", "decoder.frequencies"),
     *_number_layers("decoder.mlp", "decoder.layers", 4),
 )
-GBLSR_ASR: tuple[Rule, ...] = (
+GBLSR_ASR: tuple[Renaming, ...] = (
     ("encoder.sfe_1.*", "encoder.shallow.*"),
     ("encoder.sfe_2.*", "encoder.entry.*"),
     ("encoder.rdbs.*.dense_layers.*.conv.*", "encoder.blocks.*.layers.*.*"),
@@ -104,7 +104,7 @@ GBLSR_ASR: tuple[Rule, ...] = (
 
 # --- LIIF and LTE ---------------------------------------------------------------------------------
 
-RDN: tuple[Rule, ...] = (
+RDN: tuple[Renaming, ...] = (
     ("encoder.SFENet1.*", "encoder.shallow.*"),
     ("encoder.SFENet2.*", "encoder.entry.*"),
     ("encoder.RDBs.*.convs.*.conv.0.*", "encoder.blocks.*.layers.*.*"),
@@ -112,7 +112,7 @@ RDN: tuple[Rule, ...] = (
     ("encoder.GFF.0.*", "encoder.fusion.*"),
     ("encoder.GFF.1.*", "encoder.last.*"),
 )
-EDSR: tuple[Rule, ...] = (
+EDSR: tuple[Renaming, ...] = (
     ("encoder.head.0.*", "encoder.first.*"),
     ("encoder.body.*.body.0.*", "encoder.blocks.*.enter.*"),
     ("encoder.body.*.body.2.*", "encoder.blocks.*.leave.*"),
@@ -122,7 +122,7 @@ EDSR: tuple[Rule, ...] = (
 )
 LAYER = "encoder.layers.*.residual_group.blocks.*"
 OUR_LAYER = "encoder.groups.*.layers.*"
-SWINIR: tuple[Rule, ...] = (
+SWINIR: tuple[Renaming, ...] = (
     ("encoder.conv_first.*", "encoder.first.*"),
     ("encoder.patch_embed.norm.*", "encoder.embed_norm.*"),
     (f"{LAYER}.norm1.*", f"{OUR_LAYER}.attention_norm.*"),
@@ -139,11 +139,11 @@ SWINIR: tuple[Rule, ...] = (
     ("encoder.conv_after_body.*", "encoder.last.*"),
     ("encoder.conv_before_upsample.0.*", "encoder.tail.*"),
 )
-LIIF_DECODER: tuple[Rule, ...] = (
+LIIF_DECODER: tuple[Renaming, ...] = (
     *_number_layers("imnet.layers", "decoder.hidden", 4),
     ("imnet.layers.8.*", "decoder.last.*"),
 )
-LTE_DECODER: tuple[Rule, ...] = (
+LTE_DECODER: tuple[Renaming, ...] = (
     ("coef.*", "decoder.amplitude.*"),
     ("freq.*", "decoder.frequency.*"),
     ("phase.weight", "decoder.phase.weight"),

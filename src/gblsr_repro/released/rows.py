@@ -18,7 +18,6 @@ from .facts import LOCAL, SPECTRA, compare_facts, compare_record, describe_row, 
 from .names import OURS, Naming, find_naming, rename_all
 from .reading import Checkpoint
 
-Row = Arm | Method
 Shapes = dict[str, tuple[int, ...]]
 NO_ROW = (
     "no row of config/arms.tsv or config/methods.tsv at the sizes of native.model and asr.model"
@@ -60,7 +59,7 @@ def name_tensors(checkpoint: Checkpoint) -> Weights:
     return weights
 
 
-def check_row(weights: Weights, row: Row, seed: int, config: Config) -> None:
+def check_row(weights: Weights, row: Arm | Method, seed: int, config: Config) -> None:
     """Raise `UserError` unless weights are those of a row and, where that is said, of a seed.
 
     No tensor may be missing, superfluous or of another shape, and all must be finite. An output of
@@ -88,7 +87,7 @@ def check_row(weights: Weights, row: Row, seed: int, config: Config) -> None:
         )
 
 
-def choose_row(weights: Weights, config: Config) -> Row:
+def choose_row(weights: Weights, config: Config) -> Arm | Method:
     """Choose the one row that weights fit; `UserError` if they fit none, or several."""
     fitting = list_fitting_rows(weights, config)
     if len(fitting) == 1:
@@ -105,13 +104,13 @@ def choose_row(weights: Weights, config: Config) -> Row:
     )
 
 
-def list_fitting_rows(weights: Weights, config: Config) -> list[Row]:
+def list_fitting_rows(weights: Weights, config: Config) -> list[Arm | Method]:
     """List all arms and methods that weights fit."""
-    rows: list[Row] = [*read_arms().values(), *read_methods().values()]
+    rows: list[Arm | Method] = [*read_arms().values(), *read_methods().values()]
     return [row for row in rows if find_misfit(weights, row, config) is None]
 
 
-def list_unsaid(rows: list[Row], config: Config) -> list[str]:
+def list_unsaid(rows: list[Arm | Method], config: Config) -> list[str]:
     """List the fields of the authors' configurations, or else columns, in which rows differ."""
     described = [describe_row(row, config) for row in rows]
     if described[0] in described[1:]:
@@ -120,7 +119,7 @@ def list_unsaid(rows: list[Row], config: Config) -> list[str]:
     return [name for name in names if len({str(fields.get(name)) for fields in described}) > 1]
 
 
-def find_misfit(weights: Weights, row: Row, config: Config) -> str | None:
+def find_misfit(weights: Weights, row: Arm | Method, config: Config) -> str | None:
     """Describe the first thing in which weights differ from those of a row; None if they fit."""
     wanted = list_shapes(row, config)
     shapes = {name: tuple(tensor.shape) for name, tensor in weights.tensors.items()}
@@ -132,7 +131,7 @@ def find_misfit(weights: Weights, row: Row, config: Config) -> str | None:
     return problem or compare_facts(weights.checkpoint.facts, row, config)
 
 
-def list_shapes(row: Row, config: Config) -> Shapes:
+def list_shapes(row: Arm | Method, config: Config) -> Shapes:
     """List the shapes of all tensors of an arm or a method, by name."""
     model = build_on_meta(lambda: assemble_row(row, config))
     return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}

@@ -23,7 +23,7 @@ from matplotlib.lines import Line2D
 
 from ...analysis.reader import BICUBIC, Aggregates
 from ...config import find_repository_root, read_table
-from ...config.cells import Format
+from ...config.cells import CellFormat
 from ...errors import UserError
 from ...files import write_atomically
 from ...progress import format_count
@@ -44,12 +44,14 @@ BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 
 Marker = Annotated[
-    str, Format(r"[.,ov^<>1234spP*hH+xXDd|_8]", "write one of matplotlib's markers, such as o.")
+    str, CellFormat(r"[.,ov^<>1234spP*hH+xXDd|_8]", "write one of matplotlib's markers, such as o.")
 ]
-Hatch = Annotated[str, Format(r"[-/\\|+xoO.*]*", "write one of matplotlib's hatches, such as ///.")]
+Hatch = Annotated[
+    str, CellFormat(r"[-/\\|+xoO.*]*", "write one of matplotlib's hatches, such as ///.")
+]
 Dash = Annotated[
     str,
-    Format(
+    CellFormat(
         r"(\d{1,3}(\.\d{1,3})?( \d{1,3}(\.\d{1,3})?)+)?",
         "write the lengths of dashes and gaps, such as 3 1, or nothing.",
     ),
