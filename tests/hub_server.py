@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import unquote, urlsplit
 
-LARGE = 1000  # bytes from which a file is stored apart, and its address redirected
+LARGE = 1000  # bytes from which the hub lists a file's SHA-256
 
 
 def sha(content: bytes) -> str:
@@ -20,8 +20,8 @@ def sha(content: bytes) -> str:
 class Hub:
     """One repository and what was asked of it.
 
-    `revisions` are the names of its one commit; `cut` holds after how many bytes the next answers
-    with a large file break off; `refusal` is the status and error code of every answer.
+    `revisions` are the names of its one commit; `refusal` is the status and error code of every
+    answer; `sizes` are those that the hub lists where they are not the true ones.
     """
 
     repository: str
@@ -29,53 +29,33 @@ class Hub:
     url: str = ""
     commit: str = "c" * 40
     revisions: tuple[str, ...] = ("main", "v1")
-    license: str | None = "cc-by-nc-4.0"
-    cut: list[int] = field(default_factory=list)
     refusal: tuple[int, str] | None = None
-    listed: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+    asked: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def port(self) -> int | None:
-        return urlsplit(self.url).port
+    def describe_file(self, name: str) -> dict:
+        """What the hub says of a file of the repository."""
+        content = self.files[name]
+        size = self.sizes.get(name, len(content))
+        entry = {"type": "file", "path": name, "size": size, "oid": sha(content)[:40]}
+        if len(content) >= LARGE:
+            entry["lfs"] = {"oid": sha(content), "size": len(content), "pointerSize": 130}
+        return entry
 
-    def listing(self) -> bytes:
+    def describe(self) -> dict:
         """What the hub says of the repository."""
-        siblings = []
-        for name, content in self.files.items():
-            size = self.sizes.get(name, len(content))
-            entry = {"rfilename": name, "size": size, "blobId": sha(content)[:40]}
-            if len(content) >= LARGE:
-                digest = self.listed.get(name, sha(content))
-                entry["lfs"] = {"sha256": digest, "size": len(content), "pointerSize": 130}
-            siblings.append(entry)
-        facts = {"id": self.repository, "modelId": self.repository, "sha": self.commit,
-                 "siblings": siblings, "private": False, "downloads": 0, "likes": 0,
-                 "tags": []}  # fmt: skip
-        if self.license:
-            facts["cardData"] = {"license": self.license}
-        return json.dumps(facts).encode()
-
-    def tree(self) -> bytes:
-        """What the hub says of every file of the repository."""
-        entries = [
-            {"type": "file", "path": entry["rfilename"], "size": entry["size"],
-             "oid": entry["blobId"]}
-            | ({"lfs": {**entry["lfs"], "oid": entry["lfs"]["sha256"]}} if "lfs" in entry else {})
-            for entry in json.loads(self.listing())["siblings"]
-        ]  # fmt: skip
-        return json.dumps(entries).encode()
+        siblings = [
+            {"rfilename": name, "size": found["size"], "blobId": found["oid"]}
+            for name, found in ((name, self.describe_file(name)) for name in self.files)
+        ]
+        facts = {"id": self.repository, "modelId": self.repository, "sha": self.commit}
+        return {**facts, "siblings": siblings, "private": False, "tags": []}
 
 
 class Handler(BaseHTTPRequestHandler):
     """Answers for the hub that the server holds."""
 
     protocol_version = "HTTP/1.1"
-
-    @property
-    def hub(self) -> Hub:
-        return self.server.hub
 
     def do_HEAD(self) -> None:
         self.answer(body=False)
@@ -84,30 +64,24 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(body=True)
 
     def answer(self, body: bool) -> None:
-        path = unquote(urlsplit(self.path).path)
-        self.hub.asked.append((self.command, path, self.headers.get("Range")))
-        api, resolve = f"/api/models/{self.hub.repository}", f"/{self.hub.repository}/resolve/"
-        if self.hub.refusal:
-            self.refuse(*self.hub.refusal)
-        elif path == api:
-            self.send(self.hub.listing(), body)
+        hub, path = self.server.hub, unquote(urlsplit(self.path).path)
+        hub.asked.append((self.command, path))
+        api, resolve = f"/api/models/{hub.repository}", f"/{hub.repository}/resolve/"
+        known = {*hub.revisions, hub.commit}
+        if hub.refusal:
+            self.refuse(*hub.refusal)
+        elif path == api or path in {f"{api}/revision/{name}" for name in known}:
+            self.send(json.dumps(hub.describe()).encode(), body)
         elif path.startswith(f"{api}/revision/"):
-            revision = path.removeprefix(f"{api}/revision/")
-            if revision in (*self.hub.revisions, self.hub.commit):
-                self.send(self.hub.listing(), body)
-            else:
-                self.refuse(404, "RevisionNotFound")
-        elif path == f"{api}/tree/{self.hub.commit}":
-            self.send(self.hub.tree(), body)
+            self.refuse(404, "RevisionNotFound")
+        elif path == f"{api}/tree/{hub.commit}":
+            self.send(json.dumps([*map(hub.describe_file, hub.files)]).encode(), body)
         elif path.startswith(resolve):
             revision, _, name = path.removeprefix(resolve).partition("/")
-            if name not in self.hub.files or revision not in (*self.hub.revisions, self.hub.commit):
-                self.refuse(404, "EntryNotFound")
+            if name in hub.files and revision in known:
+                self.send_file(name, body)
             else:
-                self.resolve(name, body)
-        elif path.startswith("/stored/"):
-            digest = path.removeprefix("/stored/")
-            self.stored(next(c for c in self.hub.files.values() if sha(c) == digest), body)
+                self.refuse(404, "EntryNotFound")
         else:
             self.refuse(401, "RepoNotFound")
 
@@ -118,44 +92,21 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def send(self, content: bytes, body: bool, **headers: str) -> None:
+    def send_file(self, name: str, body: bool) -> None:
+        hub = self.server.hub
+        found = hub.describe_file(name)
+        tag, size = found.get("lfs", found)["oid"], str(found["size"])
+        headers = {"ETag": f'"{tag}"', "X-Linked-Size": size, "X-Repo-Commit": hub.commit}
+        self.send(hub.files[name], body, headers)
+
+    def send(self, content: bytes, body: bool, headers: dict[str, str] | None = None) -> None:
         self.send_response(200)
-        for name, value in {"Content-Type": "application/json", **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
+        for name, value in ({"Content-Type": "application/json"} | (headers or {})).items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if body:
             self.wfile.write(content)
-
-    def resolve(self, name: str, body: bool) -> None:
-        content = self.hub.files[name]
-        digest = sha(content)
-        if len(content) < LARGE:
-            self.send(content, body, ETag=f'"{digest[:40]}"', X_Repo_Commit=self.hub.commit)
-            return
-        self.send_response(302)
-        # On another host, as the real one does: the client asks that host without a login.
-        self.send_header("Location", f"http://localhost:{self.hub.port}/stored/{digest}")
-        self.send_header("X-Repo-Commit", self.hub.commit)
-        self.send_header("X-Linked-Etag", f'"{digest}"')
-        self.send_header("X-Linked-Size", str(self.hub.sizes.get(name, len(content))))
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def stored(self, content: bytes, body: bool) -> None:
-        start = int((self.headers.get("Range") or "bytes=0-")[6:].partition("-")[0])
-        self.send_response(206 if start else 200)
-        if start:
-            end = f"bytes {start}-{len(content) - 1}/{len(content)}"
-            self.send_header("Content-Range", end)
-        self.send_header("ETag", f'"{sha(content)}"')
-        self.send_header("Content-Length", str(len(content) - start))
-        self.end_headers()
-        if body and self.hub.cut:
-            self.wfile.write(content[start : start + self.hub.cut.pop(0)])
-            self.close_connection = True
-        elif body:
-            self.wfile.write(content[start:])
 
     def log_message(self, *arguments: object) -> None:
         pass
