@@ -28,7 +28,7 @@ GPU = SimpleNamespace(
     uuid="00000000-0000-0000-0000-000000000000",
 )
 RANDOM = torch.Generator()  # the device's own
-PEAK, HELD = 123 << 20, 100 << 20
+PEAK = 123 << 20
 
 
 class OnCuda(Tensor):
@@ -53,12 +53,6 @@ class OnCuda(Tensor):
             with torch._C.DisableTorchFunctionSubclass():
                 return args[0].as_subclass(Tensor).clone()
         return super().__torch_function__(func, types, args, kwargs)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> OnCuda:
-        """Copy a weight of a module that is copied."""
-        with torch._C.DisableTorchFunctionSubclass():
-            copy = self.detach().clone().as_subclass(OnCuda).requires_grad_(self.requires_grad)
-        return nn.Parameter(copy, copy.requires_grad) if isinstance(self, nn.Parameter) else copy
 
     def __reduce_ex__(self, protocol: int) -> Any:
         """Be saved as what a CUDA tensor is loaded as."""
@@ -165,50 +159,44 @@ def convert_in_place(module: nn.Module, convert: Callable[[Tensor], Tensor]) -> 
 
 @contextlib.contextmanager
 def believed_cuda() -> Iterator[list[str]]:
-    """Open a block with a make-believe CUDA; yields the list of what was asked of it, in order."""
+    """Open a block with a make-believe CUDA; yields the list of what was measured, in order."""
     calls: list[str] = []
 
-    def answer(name: str, value: Any = None) -> Callable[..., Any]:
-        def call(*args: Any, **_: Any) -> Any:
-            calls.append(name)
-            return value(*args) if callable(value) else value
-
-        return call
-
-    def finish(*_: Any) -> None:
+    def synchronize(*_: Any) -> None:
+        calls.append("synchronize")
         for event in Event.unfinished:
             event.done = True
         Event.unfinished.clear()
 
-    def restore(states: list[Tensor]) -> None:
-        RANDOM.set_state(states[0])
+    def reset_peak(*_: Any) -> None:
+        calls.append("reset_peak_memory_stats")
+
+    def read_peak(*_: Any) -> int:
+        calls.append("max_memory_allocated")
+        return PEAK
 
     answers = {
-        "synchronize": finish,
-        "reset_peak_memory_stats": None,
-        "max_memory_allocated": PEAK,
-        "memory_allocated": HELD,
-        "memory_reserved": HELD + (20 << 20),
-        "mem_get_info": (GPU.total_memory // 2, GPU.total_memory),
-        "empty_cache": None,
+        "synchronize": synchronize,
+        "reset_peak_memory_stats": reset_peak,
+        "max_memory_allocated": read_peak,
+        "memory_allocated": lambda *_: 0,
+        "memory_reserved": lambda *_: 0,
+        "mem_get_info": lambda *_: (GPU.total_memory, GPU.total_memory),
+        "empty_cache": lambda: None,
         "get_rng_state_all": lambda: [RANDOM.get_state()],
-        "set_rng_state_all": restore,
-    }
-    silent = {
+        "set_rng_state_all": lambda states: RANDOM.set_state(states[0]),
+        "manual_seed_all": RANDOM.manual_seed,
         "is_available": lambda: True,
         "device_count": lambda: 1,
         "current_device": lambda: 0,
         "get_device_name": lambda *_: GPU.name,
         "get_device_properties": lambda *_: GPU,
         "is_current_stream_capturing": lambda: False,
-        "manual_seed_all": RANDOM.manual_seed,
         "set_sync_debug_mode": Waits.set_mode,
         "Event": Event,
     }
     with contextlib.ExitStack() as stack:
         for name, value in answers.items():
-            stack.enter_context(mock.patch.object(torch.cuda, name, answer(name, value)))
-        for name, value in silent.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, value))
         stack.enter_context(mock.patch.object(Tensor, "pin_memory", lambda tensor: tensor))
         stack.enter_context(mock.patch.object(nn.Module, "_apply", convert_in_place))

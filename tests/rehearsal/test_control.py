@@ -7,13 +7,10 @@ import pytest
 import rehearse
 import torch
 from rehearse import train
-from standins import CUDA, GPU, HELD, PEAK, Event, OnCuda, believed_cuda
+from standins import CUDA, GPU, PEAK, Event, OnCuda, believed_cuda
 from torch import nn
 
-from benchmarks import bench, measure, memory, training
-from benchmarks.__main__ import GROUPS
 from gblsr_repro import config as configuration
-from gblsr_repro import runtime
 from gblsr_repro.data import superres
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.evaluation import (
@@ -139,7 +136,6 @@ def test_a_super_resolution_run_goes_on_with_the_devices_own_random_numbers(
     record = made.record(tmp_path / "broken" / "run.json")
     assert (record["data"]["on_device"], record["resumed"]) == (share > 0, 1)
     same(broken, whole)
-    assert {"get_rng_state_all", "set_rng_state_all"} <= set(cuda)
 
 
 def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arrays, monkeypatch):
@@ -183,23 +179,3 @@ def test_lpips_on_cuda_is_that_of_the_cpu(cuda):
     measured = there.measure_edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
     assert isinstance(measured, OnCuda)
     torch.testing.assert_close(measured.cpu(), here.measure_edge_lpips(images, truth, mask))
-
-
-# --- benchmarks ---------------------------------------------------------------------------------
-
-
-def test_memory_is_asked_of_the_device(cuda):
-    assert memory.measure_memory(lambda: 7, CUDA) == (7, (PEAK - HELD) / 2**20)
-    assert runtime.measure_free_memory(CUDA) == GPU.total_memory // 2 + (20 << 20)
-    runtime.release_memory(CUDA)
-    assert cuda[-1] == "empty_cache"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("group", GROUPS)
-def test_every_benchmark_runs_its_cuda_branch(cuda, tmp_path, monkeypatch, group):
-    for steps in (training.LOOP_STEPS, training.ASR_STEPS):
-        monkeypatch.setitem(steps, "cuda", 2)
-    for case in GROUPS[group].build_cases(bench.Bench.open(CUDA, True, tmp_path)):
-        for found in measure.measure_case(case, CUDA, seconds=0, least=1):
-            assert found.all_times

@@ -47,8 +47,12 @@ def test_the_papers_preset_takes_torchs_defaults_and_others_do_not_exist():
         runtime.prepare_device("cpu", precision="tf32")
 
 
-def test_memory_is_in_mebibytes(monkeypatch):
+def test_peak_memory_is_in_mebibytes_and_the_free_one_has_what_torch_keeps(monkeypatch):
     monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *_: 5 * 2**20)
     assert runtime.measure_peak_memory_mib(torch.device("cuda")) == 5.0
+    answers = {"memory_reserved": 30, "memory_allocated": 10, "mem_get_info": (500, 900)}
+    for name, answer in answers.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)
+    assert runtime.measure_free_memory(torch.device("cuda")) == 520  # what torch holds is free, too
     resident = runtime.measure_peak_memory_mib(CPU)
     assert 50 < resident < 2**20  # of this process, neither kilobytes nor bytes
