@@ -10,7 +10,7 @@ import pytest
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims import judge
-from gblsr_repro.analysis.claims.rows import FILE, Verdict
+from gblsr_repro.analysis.claims.verdicts import FILE, Verdict
 from gblsr_repro.analysis.provenance import Effect, Provenance, Scope
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
@@ -269,7 +269,7 @@ def test_released_weights_are_told_apart_from_what_is_trained_beside_them() -> N
 
 
 def test_weights_of_an_earlier_version_are_compared_with_what_they_were_trained_with() -> None:
-    earlier = dict.fromkeys(NATIVE.seeds, Weights("this project", others=False))
+    earlier = dict.fromkeys(NATIVE.seeds, Weights("this project", foreign=False))
     run = with_setting("native.training.steps", 40)[0]
     found = sentences((replace(run, imported=earlier), ASR), Scope.QUALITY)
     assert found == ["weights of an earlier version, not trained here", "steps: 40 (paper: 2,000)"]

@@ -11,12 +11,12 @@ from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.registry import Topic
-from gblsr_repro.analysis.claims.rows import Row, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper
-from gblsr_repro.analysis.reader import Aggregates, Table
+from gblsr_repro.analysis.reader import Aggregates, Rows
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
@@ -34,7 +34,7 @@ DEMO = {
 }
 
 
-def row(claim: str, *recorded: Recorded, **tables: Table) -> Row:
+def row(claim: str, *recorded: Recorded, **tables: Rows) -> JudgedClaim:
     """Judge a claim on the paper's numbers, under the paper's conditions but for some recorded."""
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables | tables)
     told = {paper.benchmark: paper for paper in (NATIVE, ASR)}
@@ -43,7 +43,7 @@ def row(claim: str, *recorded: Recorded, **tables: Table) -> Row:
     return judge(CLAIMS[claim], run, PAPER)
 
 
-def without(kind: str, **names: str) -> Table:
+def without(kind: str, **names: str) -> Rows:
     return [row for row in RUN.tables[kind] if names.items() - row.items()]
 
 

@@ -16,9 +16,9 @@ from paper_results import build_paper_run
 from gblsr_repro.analysis.claims.judge import compare, judge
 from gblsr_repro.analysis.claims.published import Tabled
 from gblsr_repro.analysis.claims.registry import Claim
-from gblsr_repro.analysis.claims.rows import Row
 from gblsr_repro.analysis.claims.rules import ALPHA, Agreement, Equals
 from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.claims.verdicts import JudgedClaim
 from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
@@ -105,7 +105,7 @@ def draw_runs() -> Iterator[Aggregates]:
         yield build(rows)
 
 
-def judge_measured(run: Aggregates) -> Iterator[Row]:
+def judge_measured(run: Aggregates) -> Iterator[JudgedClaim]:
     rows = (judge(claim, run, PAPER) for claim in CLAIMS.values())
     return (row for row in rows if row.measured)
 

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.claims.rows import read_claims
+from gblsr_repro.analysis.claims.verdicts import read_claims
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import complete, find_repository_root, load, merge, validate

@@ -17,15 +17,15 @@ from .metrics import LPIPS, PSNR
 from .reader import Aggregates
 
 QUALITY_PARTS = ("psnr_below_best_baseline", "lpips_above_best_baseline", "psnr_above_control")
-QUALITY = "quality"
-COST = "latency_ratio"
+COMPOSITE = "quality"
+INFERENCE_COST = "latency_ratio"
 
 
 @dataclass(frozen=True)
 class Outcome:
     """Whether a criterion is met, as a whole and on every data set; None is not measured.
 
-    `values` are the measured numbers by data set (NaN: absent), none for `QUALITY`, which holds
+    `values` are the measured numbers by data set (NaN: absent), none for `COMPOSITE`, which holds
     where its parts do; `required` says on how many sets a criterion must hold.
     """
 
@@ -40,19 +40,19 @@ def judge_criteria(source: Aggregates) -> dict[str, Outcome]:
     criteria, sets = source.config["native"]["criteria"], source.evaluate
     distances = {dataset: _measure_distances(source, dataset) for dataset in sets}
     outcomes = {}
-    for name in (*QUALITY_PARTS, COST):
+    for name in (*QUALITY_PARTS, INFERENCE_COST):
         bound = criteria[name] if name != "psnr_below_best_baseline" else -criteria[name]
-        below = name in ("lpips_above_best_baseline", COST)
+        below = name in ("lpips_above_best_baseline", INFERENCE_COST)
         values = {dataset: distances[dataset][name] for dataset in sets}
         met_on = {dataset: _check_bound(value, bound, below) for dataset, value in values.items()}
-        required = len(sets) if name == COST else criteria["datasets_required"]
+        required = len(sets) if name == INFERENCE_COST else criteria["datasets_required"]
         outcomes[name] = Outcome(_decide(met_on, required), required, met_on, values)
     together = {
         dataset: are_all_met(outcomes[part].met_on[dataset] for part in QUALITY_PARTS)
         for dataset in sets
     }
     required = criteria["datasets_required"]
-    outcomes[QUALITY] = Outcome(_decide(together, required), required, together, {})
+    outcomes[COMPOSITE] = Outcome(_decide(together, required), required, together, {})
     return outcomes
 
 
@@ -69,7 +69,7 @@ def _measure_distances(source: Aggregates, dataset: str) -> dict[str, float]:
             source, gap_to_best, main, baselines, LPIPS, dataset
         ),
         "psnr_above_control": read_value(source, gap, main, control, PSNR.name, dataset),
-        COST: read_value(source, share_of_slowest, main, baselines, dataset),
+        INFERENCE_COST: read_value(source, share_of_slowest, main, baselines, dataset),
     }
 
 

@@ -45,14 +45,14 @@ TEXT_COLUMNS = (*NAMES, "benchmark", "device", "finished", "released_by")
 """Columns of text in the aggregates without keys."""
 
 Key = tuple[str, ...]
-Table = list[dict[str, Any]]  # rows by the name of their columns
-Rows = TypeVar("Rows", bound=Sized)
+Rows = list[dict[str, Any]]  # rows by the name of their columns
+Selection = TypeVar("Selection", bound=Sized)
 
 
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> Table:
+def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> Rows:
     """Read a CSV file as texts, one mapping a row.
 
     Raises `UserError` where the file is damaged, one of `columns` is missing, or two rows have the
@@ -85,7 +85,7 @@ def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> T
 
 
 def convert_to_numbers(
-    table: Table, columns: Sequence[str], keys: Sequence[str], path: Path
+    table: Rows, columns: Sequence[str], keys: Sequence[str], path: Path
 ) -> None:
     """Convert columns of texts to finite numbers in place, empty cells to NaN.
 
@@ -105,7 +105,7 @@ def convert_to_numbers(
                 )
 
 
-def read(path: Path, name: str) -> Table:
+def read(path: Path, name: str) -> Rows:
     """Read one aggregate; rows without a mean are left out.
 
     Raises `UserError` on a missing column, a cell that is no number, or two rows of one name.
@@ -123,7 +123,7 @@ def read(path: Path, name: str) -> Table:
     return [row for row in table if not math.isnan(row["mean"])]
 
 
-def _to_frame(table: Table, name: str) -> pd.DataFrame:
+def _to_frame(table: Rows, name: str) -> pd.DataFrame:
     return pd.DataFrame(table, columns=None if table else [*SCHEMAS[name].header])
 
 
@@ -141,7 +141,7 @@ class Aggregates:
 
     folder: Path
     config: Config
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: dict[str, Rows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.results = self.folder.parent
@@ -159,7 +159,7 @@ class Aggregates:
         """Return whether an aggregate exists."""
         return aggregate in self.tables or self.path(aggregate).is_file()
 
-    def table(self, aggregate: str) -> Table:
+    def table(self, aggregate: str) -> Rows:
         """Read an aggregate as rows."""
         if aggregate not in self.tables:
             table = read(self.path(aggregate), aggregate)
@@ -170,7 +170,7 @@ class Aggregates:
         """Read an aggregate as a data frame."""
         return _to_frame(self.table(aggregate), aggregate)
 
-    def _check(self, aggregate: str, table: Table) -> Table:
+    def _check(self, aggregate: str, table: Rows) -> Rows:
         """Return the rows about arms or methods that the tables have; warn about the others."""
         if SCHEMAS[aggregate].columns == RUN_COLUMNS and not table:
             raise UserError(f"{self.path(aggregate)} has no rows; train first.")
@@ -209,7 +209,7 @@ class Aggregates:
         """Read the mean of one number, NaN where it was not measured."""
         return self.cell(aggregate, *key).mean
 
-    def require(self, rows: Rows, aggregate: str, what: str) -> Rows:
+    def require(self, rows: Selection, aggregate: str, what: str) -> Selection:
         """Return `rows`, or raise `UserError` where there are none in an aggregate."""
         if not len(rows):
             raise UserError(f"{self.path(aggregate)} has no {what}; run the jobs that measure it.")

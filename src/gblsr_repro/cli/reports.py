@@ -141,7 +141,7 @@ def update_record(options: Options) -> None:
 @command("summary", CONFIG)
 def print_summary(options: Options) -> None:
     """Print the main numbers of a run and the paths of its tables, figures and pages."""
-    from ..analysis.claims import rows
+    from ..analysis.claims import verdicts
     from ..analysis.reader import Aggregates
     from ..reporting import claims_page
 
@@ -161,8 +161,10 @@ def print_summary(options: Options) -> None:
     print(f"{steps} steps, {format_count(len(config['seeds']), 'seed')}, preset {config['preset']}")
     if config["preset"] != "paper":
         print("These numbers show that everything runs; they are not the paper's experiment.")
-    if (results / rows.FILE).is_file():
-        print(f"claims: {claims_page.list_counts(claims_page.Claims.read(results / rows.FILE))}")
+    if (results / verdicts.FILE).is_file():
+        print(
+            f"claims: {claims_page.list_counts(claims_page.Claims.read(results / verdicts.FILE))}"
+        )
     print()
     for name in ("tables", "figures", "claims.md", "report.html"):
         place, here = results / name, Path.cwd()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..analysis.claims.rows import FILE, Row, Verdict
+from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict
 from ..analysis.metrics import list_shown
 from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.provenance import Scope
@@ -199,7 +199,7 @@ def list_diagnostic(claims: Claims) -> Section:
     return Section("Locality diagnostic and ablation", tables=[table] if rows else [])
 
 
-def format_sides(row: Row) -> tuple[str, str]:
+def format_sides(row: JudgedClaim) -> tuple[str, str]:
     """Format the published and the measured number of a claim."""
     return format_value(row.published, row.unit), format_value(row.measured, row.unit)
 

@@ -13,7 +13,7 @@ import yaml
 from PIL import Image
 
 from ..analysis.claims import judge
-from ..analysis.claims.rows import FILE
+from ..analysis.claims.verdicts import FILE
 from ..analysis.reader import Aggregates
 from ..config import Config, drop_folder, load
 from ..errors import UserError

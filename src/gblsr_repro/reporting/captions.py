@@ -13,7 +13,7 @@ PAGES = "front of report.pdf, or report.html"
 """Where the conditions of all tables and figures of a run stand once."""
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
-Rows = Mapping[str, Column]
+RowNumbers = Mapping[str, Column]
 """The numbers of each row of a table, by the row's name."""
 
 
@@ -84,7 +84,7 @@ def point_to_conditions(provenance: Provenance, differences: Collection[str]) ->
 # --- what was measured ----------------------------------------------------------------------------
 
 
-def describe_seeds(rows: Rows, spread: bool = True) -> str | None:
+def describe_seeds(rows: RowNumbers, spread: bool = True) -> str | None:
     """Describe over how many seeds a table averages, and which rows have fewer."""
     counts = {name: {int(c.n) for c in row if c.n > 0} for name, row in rows.items()}
     all_counts = set().union(*counts.values())
@@ -106,7 +106,7 @@ def _format_seeds(counts: Mapping[str, Iterable[int]]) -> str:
     return f"{text} (fewer: {fewer})" if fewer else text
 
 
-def list_missing_rows(rows: Rows) -> str | None:
+def list_missing_rows(rows: RowNumbers) -> str | None:
     """List the rows without a single number."""
     empty = [name for name, row in rows.items() if not any(cell.measured for cell in row)]
     return f"No results for {join_words(empty)}" if empty else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ..analysis.claims.rows import Row, Verdict, read_claims
+from ..analysis.claims.verdicts import JudgedClaim, Verdict, read_claims
 from ..analysis.provenance import Scope
 from ..analysis.provenance.recorded import read_paper
 from ..config import load_protocol
@@ -35,7 +35,7 @@ RARE = (Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OTHER_DEVICE, Verdict.NOT_JUDG
 class Claims:
     """All rows of claims.csv in their order."""
 
-    rows: Sequence[Row]
+    rows: Sequence[JudgedClaim]
 
     @classmethod
     def read(cls, path: Path) -> Claims:
@@ -62,7 +62,7 @@ class Claims:
                 shared[row.scope] = [text for text in before if text in differences]
         return shared
 
-    def list_single_differences(self, row: Row) -> list[str]:
+    def list_single_differences(self, row: JudgedClaim) -> list[str]:
         """List the differences of one claim beyond those that its whole scope shares."""
         shared = self.shared_differences.get(row.scope, [])
         return [text for text in _split_conditions(row) if text not in shared]
@@ -83,7 +83,7 @@ class Claims:
         return lines
 
 
-def _split_conditions(row: Row) -> list[str]:
+def _split_conditions(row: JudgedClaim) -> list[str]:
     return row.conditions.split("; ") if row.conditions else []
 
 
@@ -182,7 +182,7 @@ def build_topics(claims: Claims) -> list[Section]:
     """Build a section for every topic, with a row for each of its claims."""
     # The verdict is second, where a narrow screen shows it, too.
     header = ("Claim", "Verdict", "Paper", "Measured", "Tolerance", "Where", "Remarks")
-    by_topic: dict[str, list[Row]] = {}
+    by_topic: dict[str, list[JudgedClaim]] = {}
     for row in claims.rows:
         by_topic.setdefault(row.topic, []).append(row)
     sections = []
@@ -207,7 +207,7 @@ def build_topics(claims: Claims) -> list[Section]:
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def format_verdict(row: Row) -> str:
+def format_verdict(row: JudgedClaim) -> str:
     """Format the verdict, with whether the claim would hold under other conditions."""
     if row.verdict != Verdict.DIFFERENT:
         return row.qualified_verdict
@@ -215,19 +215,19 @@ def format_verdict(row: Row) -> str:
     return f"{row.verdict}; {would}{format_agreement(row)}"
 
 
-def format_agreement(row: Row) -> str:
+def format_agreement(row: JudgedClaim) -> str:
     """Format whether the numbers alone agree with the paper: hold, not hold or undecided."""
     return {"yes": "hold", "no": "not hold", "": "undecided"}[row.holds]
 
 
-def format_tolerance(row: Row) -> str:
+def format_tolerance(row: JudgedClaim) -> str:
     """Format how far a number may miss: one value where all have the same, else the rule."""
     values = {format(float(value), ".2g") for value in row.allowed.split()}
     value = values.pop() if len(values) == 1 else "0"
     return f"±{value}" if value != "0" else row.rule.partition(" (")[0]
 
 
-def format_remarks(claims: Claims, row: Row) -> str:
+def format_remarks(claims: Claims, row: JudgedClaim) -> str:
     """Format the rest about a result: missing numbers, single differences, the note."""
     parts = [row.reason, "; ".join(claims.list_single_differences(row)), row.note]
     return ". ".join(part.rstrip(".") for part in parts if part)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import __version__
-from ..analysis.claims.rows import Verdict
+from ..analysis.claims.verdicts import Verdict
 from .layout import Cells, Row, Table
 from .rendering import render_template
 

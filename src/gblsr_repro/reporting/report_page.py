@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from PIL import Image
 
-from ..analysis.claims.rows import Verdict
+from ..analysis.claims.verdicts import Verdict
 from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.provenance import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates

@@ -29,12 +29,12 @@ from ..provenance import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, S
 from ..reader import NATIVE_TIMES, Aggregates
 from .published import Published
 from .registry import Claim
-from .rows import HOLDS, VERDICTS, Row, Verdict, write_claims
 from .rules import Agreement, Finding
 from .topics import CLAIMS
+from .verdicts import HOLDS, VERDICTS, JudgedClaim, Verdict, write_claims
 
 
-def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
+def write(aggregates: Path, output: Path, config: Config) -> list[JudgedClaim]:
     """Judge every claim on the aggregates of a folder, write the rows to `output`, return them.
 
     Raises `UserError`.
@@ -46,7 +46,7 @@ def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
     return rows
 
 
-def judge_all(run: Aggregates) -> list[Row]:
+def judge_all(run: Aggregates) -> list[JudgedClaim]:
     """Judge every claim on the aggregates of a run."""
     paper = read_paper_aggregates(load_protocol())
     return [judge(claim, run, paper) for claim in CLAIMS.values()]
@@ -98,7 +98,7 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
     return Comparison(published, measured, finding)
 
 
-def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> Row:
+def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
     """Judge one claim on the aggregates of a run, with the paper's beside them."""
     described = describe(claim, read_published(claim, Measured(paper, run))[0])
     try:
@@ -134,9 +134,9 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> Row:
     )
 
 
-def describe(claim: Claim, published: Published) -> Row:
+def describe(claim: Claim, published: Published) -> JudgedClaim:
     """Build the row of a claim before anything is measured."""
-    return Row(
+    return JudgedClaim(
         id=claim.id,
         topic=claim.topic,
         scope=claim.scope,

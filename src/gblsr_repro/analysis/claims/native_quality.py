@@ -6,7 +6,7 @@ import math
 from functools import partial
 
 from ...config import load_protocol, read_datasets
-from ..criteria import COST, QUALITY, QUALITY_PARTS, judge_criteria
+from ..criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, judge_criteria
 from ..derived import gap_to_best, lead
 from ..estimates import (
     Estimate,
@@ -143,7 +143,7 @@ DECIDED_BY = {  # the arms and metrics that each criterion compares
     PSNR_PART: [(arm, "psnr") for arm in (SCALAR, *BASELINES)],
     LPIPS_PART: [(arm, "lpips") for arm in (SCALAR, *BASELINES)],
     CONTROL_PART: [(arm, "psnr") for arm in (SCALAR, CONTROL)],
-    COST: [(arm, "inference_ms") for arm in (SCALAR, *BASELINES)],
+    INFERENCE_COST: [(arm, "inference_ms") for arm in (SCALAR, *BASELINES)],
 }
 
 
@@ -153,7 +153,7 @@ def read_criterion(run: Measured, name: str, column: str = "met") -> Estimate:
     Raises `NotMeasuredError` where the run compares other arms or applies another bound than the
     paper.
     """
-    parts = QUALITY_PARTS if name == QUALITY else (name,)
+    parts = QUALITY_PARTS if name == COMPOSITE else (name,)
     compared = concatenate(
         *(
             run.native(dataset, arm, metric)
@@ -202,7 +202,7 @@ criteria.add(
     "gate_quality",
     "§4, §5.1, Table 5, A.6.5",
     "Quality criterion: data sets on which all three conditions hold (2 are needed)",
-    lambda run: sets_that_meet(run, QUALITY),
+    lambda run: sets_that_meet(run, COMPOSITE),
     rule=COUNT,
     published=f">= {load_protocol()['native']['criteria']['datasets_required']}",
     unit="of 3",

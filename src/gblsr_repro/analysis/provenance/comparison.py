@@ -68,15 +68,15 @@ def _select_scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
 def _compare_weights(run: Recorded) -> Iterator[Difference]:
     """Name the weights that were not trained here: they qualify a verdict and leave it."""
     scopes = _select_scopes(run, *TRAINED_ON)
-    for others, sentence in IMPORTED.items():
-        subjects = tuple(name for name, each in run.imported.items() if each.others is others)
+    for foreign, sentence in IMPORTED.items():
+        subjects = tuple(name for name, each in run.imported.items() if each.foreign is foreign)
         if subjects:
             yield Difference("released", sentence, scopes, Effect.QUALIFIES, subjects)
 
 
 def _list_trained(run: Recorded) -> tuple[str, ...] | None:
     """List the arms or methods that the conditions of training concern; None for all."""
-    released = {subject for subject, weights in run.imported.items() if weights.others}
+    released = {subject for subject, weights in run.imported.items() if weights.foreign}
     if not released:
         return None
     return tuple(subject for subject in run.seeds if subject not in released)
@@ -210,7 +210,7 @@ def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     Weights that others released are of one seed, and named in whole.
     """
     titles, timed = list_short_names(run.benchmark), _select_scopes(run, "latency")
-    released = {subject for subject, weights in run.imported.items() if weights.others}
+    released = {subject for subject, weights in run.imported.items() if weights.foreign}
     trained = {subject: seeds for subject, seeds in run.seeds.items() if subject not in released}
     others = tuple(scope for scope in run.scopes if scope not in timed)
     wanted = _format_value(_unite_seeds(paper.seeds))

@@ -53,14 +53,14 @@ class ImageSet:
 class Weights:
     """Imported weights of an arm or method: who released them (`by`), license and commit.
 
-    `others`: they are not of this project, and their training is not recorded. `fits`: the arms or
+    `foreign`: they are not of this project, and their training is not recorded. `fits`: the arms or
     methods that they fit alike, since they do not say what `unsaid` names.
     """
 
     by: str
     license: str | None = None
     revision: str | None = None
-    others: bool = True
+    foreign: bool = True
     fits: Sequence[str] = ()
     unsaid: Sequence[str] = ()
 
@@ -208,7 +208,7 @@ def _read_weights(origin: Json) -> Weights:
         origin["by"],
         origin.get("license"),
         origin.get("revision"),
-        others="identity" not in origin,
+        foreign="identity" not in origin,
         fits=origin.get("fits", ()),
         unsaid=origin.get("unsaid", ()),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...analysis.criteria import COST, QUALITY, QUALITY_PARTS, Outcome, judge_criteria
+from ...analysis.criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, Outcome, judge_criteria
 from ...analysis.provenance import SHARED_GPU, Scope
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
@@ -30,12 +30,12 @@ def build_gates(source: Aggregates, view: View) -> list[Table]:
     for part, definition in zip(QUALITY_PARTS, definitions, strict=True):
         result = _format_outcome(outcomes[part].met) + _format_count(outcomes[part])
         rows.append(Row(part, [definition, "quality sub-condition", result]))
-    quality, cost = outcomes[QUALITY], outcomes[COST]
+    quality, cost = outcomes[COMPOSITE], outcomes[INFERENCE_COST]
     composite = f"all three sub-conditions on ≥ {quality.required}/{len(quality.met_on)} datasets"
     bound = f"≤ {criteria['latency_ratio']:g}× slowest baseline's inference time on every dataset"
     rows += [
-        Row(QUALITY, ["Quality criterion composite", composite, _format_outcome(quality.met)]),
-        Row(COST, ["Inference-cost criterion", bound, _format_cost(source, cost)]),
+        Row(COMPOSITE, ["Quality criterion composite", composite, _format_outcome(quality.met)]),
+        Row(INFERENCE_COST, ["Inference-cost criterion", bound, _format_cost(source, cost)]),
     ]
     header = ["Criterion / sub-condition", "Definition", "Result"]
     return [Table("gates", ["p1.05", "p1.1", "l0.85"], [header], [rows])]

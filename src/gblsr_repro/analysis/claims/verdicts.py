@@ -48,7 +48,7 @@ HOLDS = {
 
 
 @dataclass(frozen=True)
-class Row:
+class JudgedClaim:
     """A row of claims.csv, all texts.
 
     `published` and `measured` are formatted; `published_values`, `measured_values` and `allowed`
@@ -83,19 +83,18 @@ class Row:
         return ", ".join(filter(None, (self.verdict, self.qualifier)))
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
+COLUMNS = tuple(field.name for field in fields(JudgedClaim))
 
 
-def write_claims(rows: Sequence[Row], path: Path) -> None:
+def write_claims(rows: Sequence[JudgedClaim], path: Path) -> None:
     """Write the rows of all claims as CSV."""
     write_csv(path, COLUMNS, [asdict(row) for row in rows])
 
 
-def read_claims(path: Path) -> list[Row]:
+def read_claims(path: Path) -> list[JudgedClaim]:
     """Read claims.csv. Raises `UserError` where it is damaged."""
-    rows = [
-        Row(**{name: row[name] for name in COLUMNS}) for row in read_rows(path, COLUMNS, ["id"])
-    ]
+    read = read_rows(path, COLUMNS, ["id"])
+    rows = [JudgedClaim(**{name: row[name] for name in COLUMNS}) for row in read]
     for row in rows:
         if row.verdict not in {*Verdict} or row.scope not in {*Scope}:
             raise UserError(
