@@ -23,7 +23,7 @@ STEPS = {"steps": 20, "batch_size": 2, "log_every": 4, "checkpoint_every": 1}
 @pytest.fixture(scope="session")
 def repeats() -> int:
     """How many times to repeat a fault that comes at a random moment."""
-    return int(os.environ.get(REPEATS, "3"))
+    return int(os.environ.get(REPEATS, "2"))
 
 
 @pytest.fixture
