@@ -53,22 +53,6 @@ def test_timing_and_progress(backwards):
         assert progress.rate > 0
 
 
-def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tmp_path):
-    state = job(tmp_path)[-1]
-    process = processes.Process(target=training.train_arm, args=job(tmp_path))
-    process.start()
-    while not state.exists():
-        assert process.is_alive()
-        time.sleep(0.001)
-    process.kill()
-    process.join()
-    for path in state.parent.iterdir():
-        os.utime(path, (2**32, 2**32))
-    training.train_arm(*job(tmp_path))
-    assert made.record(tmp_path / "run" / "run.json")["resumed"] == 1
-    assert outcome(tmp_path / "run") == outcome(undisturbed)
-
-
 @pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])
 def test_data_from_the_future_is_refused_before_training(job, tmp_path, suffix):
     """Snakemake would throw the run away at its end, as older than what it was made from."""

@@ -9,7 +9,6 @@ from faulty import outcome, unfinished
 from safetensors.torch import save
 
 from gblsr_repro import cli, files
-from gblsr_repro.data.manifest import ManifestEntry, write_manifest
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.exemplars import write_png
 from gblsr_repro.evaluation.fields import Fields
@@ -18,13 +17,10 @@ from gblsr_repro.training.runs import train_arm
 
 NOISE = torch.rand(3, 120, 120, generator=torch.Generator().manual_seed(0))
 GRID = np.random.default_rng(0).random((4, 60, 60))
-ENTRIES = [ManifestEntry(f"{n:05}.png", n, "0" * 64, 1, 1, "RGB") for n in range(1000)]
 
 WRITERS = {
     "text": lambda path: files.write_text(path, "x" * 100_000),
-    "json": lambda path: files.write_json(path, list(range(20_000))),
     "csv": lambda path: files.write_csv(path, ["n", "square"], ((n, n * n) for n in range(9000))),
-    "manifest": lambda path: write_manifest(path, ENTRIES),
     "state": lambda path: checkpoint.save_state(path, {"identity": {}, "model": {"w": NOISE}}),
     "weights": lambda path: files.write_bytes(path, save({"w": NOISE})),
     "fields": lambda path: Fields(GRID, GRID, GRID, ["a"] * 4).write(path),

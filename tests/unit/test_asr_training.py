@@ -2,14 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import made
 import numpy as np
 import pytest
 import torch
-import your_own
 from safetensors.torch import load_file
 
 from gblsr_repro import config as configuration
@@ -86,7 +83,7 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     assert state.exists()
 
 
-def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeypatch):
+def test_a_finished_run_is_written_again_without_a_step_as_it_was(place, tmp_path, monkeypatch):
     config, state = load(place), tmp_path / "state.pt"
     first, again = tmp_path / "first", tmp_path / "again"
     train_method(config, find_method("gblsr_asr"), 0, place / "train.npy", first, state)
@@ -95,8 +92,13 @@ def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeyp
         raise AssertionError("a step was trained")
 
     monkeypatch.setattr("gblsr_repro.training.asr.compute_absolute_error", never)
+    monkeypatch.setattr(runtime, "describe_commit", lambda: {"commit": "of now"})
     config["asr"]["training"] |= {"log_every": 5, "checkpoint_every": 7}
     train_method(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
+    told = [made.record(folder / "run.json") for folder in (first, again)]
+    for name in ("git", "identity", "weights_sha256", "resumed", "resumed_by"):
+        assert told[1][name] == told[0][name]  # of the process that trained it
+    assert (again / "log.csv").read_bytes() == (first / "log.csv").read_bytes()
     one, other = weights_of(first), weights_of(again)
     assert one.keys() == other.keys()
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
@@ -104,76 +106,6 @@ def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeyp
     config["asr"]["training"]["recipes"]["rdn"]["learning_rate"] = 1.0
     with pytest.raises(AssertionError, match="a step was trained"):
         train_method(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
-
-
-class Edited:
-    """A copy of the project, under git, in which a method of one's own is trained again."""
-
-    def __init__(self, folder, place):
-        self.folder, self.place = folder, place
-        (folder / "src" / "own.py").write_text(your_own.FILES["src/blend.py"])
-        your_own.add_row(folder, "blend_rdn", method="own", decoder="own:BlendDecoder")
-        configuration.write_resolved(load(place), place / "config.yaml")
-        self.git("init", "--quiet")
-        self.commit()
-
-    def git(self, *words):
-        who = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-        command = ["git", "-C", self.folder, *who, *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    def commit(self):
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--message", "State of the code.")
-        return self.git("rev-parse", "HEAD")
-
-    def edit(self, name, old, new):
-        file = self.folder / "src" / name
-        assert old in file.read_text()
-        file.write_text(file.read_text().replace(old, new, 1))
-
-    def train(self, output):
-        """Train with the code as it is; return the record, and what was said."""
-        folder = self.place / output
-        command = [
-            sys.executable, "-m", "gblsr_repro", "asr", "train", "--method", "own", "--seed", "0",
-            "--config", self.place / "config.yaml", "--array", self.place / "train.npy",
-            "--output", folder, "--state", self.place / "state" / "seed0.pt",
-        ]  # fmt: skip
-        python = os.environ | {"PYTHONPATH": str(self.folder / "src")}
-        done = subprocess.run(command, cwd=self.folder, env=python, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return made.record(folder / "run.json"), done.stderr
-
-
-@pytest.mark.slow
-def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
-    """By the program as it is started, from a copy of the package that is edited in between.
-
-    Which edits are other code: test_source_digest.py and workflow/test_reruns.py.
-    """
-    edited = Edited(checkout, place)
-    began = edited.git("rev-parse", "HEAD")
-    first, _ = edited.train("first")
-    assert first["git"] == {"commit": began, "modified": False}
-
-    edited.edit("own.py", '"""One color per cell', '"""Here one color per cell')
-    edited.edit("gblsr_repro/models/base.py", "COLORS = 3", "COLORS = 3  # red, green, blue")
-    commented = edited.commit()
-    assert commented != began
-    again, said = edited.train("again")
-    assert "own seed 0: trained before with the same settings, images and code" in said
-    logs = [(place / name / "log.csv").read_text() for name in ("first", "again")]
-    assert logs[0] == logs[1]  # with the speed, which no second training has
-    kept = ("git", "identity", "weights_sha256", "resumed", "resumed_by")
-    assert [again[name] for name in kept] == [first[name] for name in kept]
-
-    edited.edit("own.py", "self.color(features)", "2 * self.color(features)")
-    own, said = edited.train("own")
-    assert f"is a state of another run, trained at commit {began[:12]} (the code differs)" in said
-    assert own["git"] == {"commit": commented, "modified": True}
-    for name in ("identity", "weights_sha256"):
-        assert own[name] != first[name]
 
 
 def test_the_learning_rate_is_halved_at_fractions_of_the_run():

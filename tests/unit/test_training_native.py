@@ -1,17 +1,13 @@
 """Native runs: their files, and how they end (killed ones: tests/faults)."""
 
-import signal
-import subprocess
-import sys
-import time
-
 import made
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from gblsr_repro import config
-from gblsr_repro.errors import UserError
+from gblsr_repro.cli import main
+from gblsr_repro.errors import StopRequested, UserError
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models import native
 from gblsr_repro.models.base import count_parameters
@@ -64,6 +60,7 @@ def test_a_run_leaves_weights_log_and_record(settings, array, tmp_path):
 
 
 def test_seed_decides_the_weights(settings, array, tmp_path):
+    settings["native"]["training"]["steps"] = 3
     weights = [
         (run(settings, array, tmp_path / name, seed=seed) / "weights.safetensors").read_bytes()
         for name, seed in (("a", 0), ("b", 0), ("c", 1))
@@ -77,6 +74,7 @@ def test_only_the_named_arm_takes_a_part_of_the_pixels(settings, array, tmp_path
             run(settings, array, tmp_path / name, arm=arm) / "weights.safetensors"
         )
 
+    settings["native"]["training"]["steps"] = 3
     before = weights("liif", "a"), weights("gblsr_fixed", "b")
     settings["native"]["training"]["pixels"] = {"liif": 40}
     assert before[0] != weights("liif", "c")
@@ -92,23 +90,16 @@ def test_too_few_images_is_one_sentence(settings, array, tmp_path):
         run(large, array, tmp_path)
 
 
-@pytest.mark.slow
-def test_a_scheduler_s_signal_ends_with_status_75(settings, array, tmp_path):
-    config.write_resolved(settings, tmp_path / "config.yaml")
-    state = tmp_path / "state" / "seed1.pt"
-    command = [
-        sys.executable, "-m", "gblsr_repro", "native", "train",
-        "--config", tmp_path / "config.yaml", "--arm", "gblsr_full", "--seed", "1",
-        "--array", array, "--output", tmp_path / "run", "--state", state,
-    ]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not state.exists():
-        time.sleep(0.001)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate()
-    assert process.returncode == 75, errors
-    assert "was stopped by SIGTERM after step" in errors.splitlines()[-1]
-    assert "Traceback" not in errors
+def test_a_signal_ends_the_command_with_status_75(monkeypatch, capsys):
+    """As a scheduler asks, which starts the same command again (signals: test_training_loop.py)."""
+
+    def stop(**_):
+        raise StopRequested("was stopped by SIGTERM after step 3 of 30")
+
+    monkeypatch.setattr("gblsr_repro.training.runs.train_arm", stop)
+    words = ["--arm", "liif", "--seed", "0", "--array", "a.npy", "--output", "b", "--state", "c"]
+    assert main(["native", "train", *words]) == 75
+    assert capsys.readouterr().err == "gblsr-repro: was stopped by SIGTERM after step 3 of 30\n"
 
 
 def test_a_compiled_model_trains_to_the_same_weights(settings, array, tmp_path, monkeypatch):
