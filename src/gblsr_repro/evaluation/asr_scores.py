@@ -70,10 +70,23 @@ def score_pair(upsample: Upsample, pair: ImagePair, shaved: int) -> luma.LumaSco
     return luma.score_image(output, convert_to_tensor(pair.high).to(output.device), shaved)
 
 
-def build_first_pairs(column: str, scale: float, config: Config, count: int) -> list[ImagePair]:
-    """Build the pairs of the first `count` images of a column of the tables at one scale."""
-    images = list_source_images(config["asr"]["evaluate"][column], config, scale)
-    return [build_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
+class FirstImages:
+    """The first `count` images of the first column of asr.evaluate, at training.validation_scale.
+
+    Raises `UserError` when the data set was not fetched.
+    """
+
+    def __init__(self, config: Config, count: int) -> None:
+        settings = config["asr"]
+        self.column, self.dataset = next(iter(settings["evaluate"].items()))
+        self.scale = settings["training"]["validation_scale"]
+        self.border = compute_border(self.column, self.scale, config)
+        images = list_source_images(self.dataset, config, self.scale)[:count]
+        self.pairs = [build_pair(i, self.scale, settings["downsampling"]) for i in images]
+
+    def score(self, upsample: Upsample) -> list[luma.LumaScore]:
+        """Score all images as `score_pair` does."""
+        return [score_pair(upsample, pair, self.border) for pair in self.pairs]
 
 
 def score_set(

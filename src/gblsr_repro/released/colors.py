@@ -15,8 +15,8 @@ import torch
 
 from ..config import Config
 from ..errors import UserError
-from ..evaluation import asr_scores
 from ..evaluation.asr import build_upsampler
+from ..evaluation.asr_scores import FirstImages
 from ..models.asr.model import NORMALIZED, UNIT, ASRModel
 from ..progress import log
 
@@ -34,34 +34,31 @@ class Colors:
     measured: dict[str, Any] = field(default_factory=dict)
 
 
-def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dict[str, float]:
-    """Measure PSNR-Y (dB) on the first images of the first column of asr.evaluate, by range.
-
-    They are enlarged by asr.training.validation_scale from low-resolution images as the protocol
-    makes them, which are the published ones.
-    """
-    column, scale = next(iter(config["asr"]["evaluate"])), _scale(config)
-    pairs = asr_scores.build_first_pairs(column, scale, config, IMAGES)
-    border = asr_scores.compute_border(column, scale, config)
+def measure_colors(
+    model: ASRModel, images: FirstImages, config: Config, device: torch.device
+) -> dict[str, float]:
+    """Measure the mean PSNR-Y (dB) of images by range."""
     upsample = build_upsampler(model, config, device)
     figures = {}
     before = model.colors
     with torch.inference_mode():
         for each in RANGES:
             model.colors = each
-            scores = [asr_scores.score_pair(upsample, pair, border) for pair in pairs]
-            figures[each] = fmean(score.psnr_y for score in scores)
+            figures[each] = fmean(score.psnr_y for score in images.score(upsample))
     model.colors = before
     return figures
 
 
 def decide_colors(model: ASRModel, config: Config, device: torch.device, place: str) -> Colors:
-    """Choose the range with the higher PSNR-Y.
+    """Choose the range with the higher PSNR-Y on a few images.
 
-    Raises `UserError` without the images to measure on, or if the two differ by less than 1 dB.
+    They are enlarged by asr.training.validation_scale from low-resolution images as the protocol
+    makes them, which are the published ones. Raises `UserError` without the images to measure on,
+    or if the two differ by less than 1 dB.
     """
     try:
-        figures = measure_colors(model, config, device)
+        images = FirstImages(config, IMAGES)
+        figures = measure_colors(model, images, config, device)
     except UserError as error:
         raise UserError(
             f"{place} does not say in which range it takes colors, and it cannot be measured "
@@ -79,13 +76,8 @@ def decide_colors(model: ASRModel, config: Config, device: torch.device, place: 
     log.info("%s: takes colors %s (PSNR-Y: %s)", place, high, shown)
     facts = {
         "psnr_y": figures,
-        "dataset": next(iter(config["asr"]["evaluate"].values())),
+        "dataset": images.dataset,
         "images": IMAGES,
-        "scale": _scale(config),
+        "scale": images.scale,
     }
     return Colors(high, "measured", facts)
-
-
-def _scale(config: Config) -> float:
-    """Return the scale of the measurement."""
-    return config["asr"]["training"]["validation_scale"]

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from ..config import Config
-from ..evaluation import asr_scores
 from ..evaluation.asr import build_upsampler
+from ..evaluation.asr_scores import FirstImages
 from ..files import read_csv, write_csv
 from ..models.asr.model import ASRModel
 from ..progress import log
@@ -30,21 +30,16 @@ class ValidationCurve:
         settings = config["asr"]["training"]
         self.model, self.config, self.path, self.device = model, config, path, device
         self.every, self.steps = settings["validate_every"], settings["steps"]
-        self.scale = settings["validation_scale"]
-        self.column = next(iter(config["asr"]["evaluate"]))
-        self.pairs = asr_scores.build_first_pairs(
-            self.column, self.scale, config, settings["validation_images"]
-        )
+        self.images = FirstImages(config, settings["validation_images"])
 
     def measure_after_step(self, step: int) -> None:
         """Measure and write the curve, after every `validate_every` steps and after the last."""
         if step % self.every and step != self.steps:
             return
         upsample = build_upsampler(self.model, self.config, self.device)
-        border = asr_scores.compute_border(self.column, self.scale, self.config)
         self.model.eval()
         with torch.no_grad():
-            scores = [asr_scores.score_pair(upsample, pair, border) for pair in self.pairs]
+            scores = self.images.score(upsample)
         self.model.train()
         means = [fmean(values) for values in zip(*scores, strict=True)]
         # A run that resumed from an earlier step has measured the later steps before.
@@ -52,4 +47,5 @@ class ValidationCurve:
         rows: list[Mapping[str, Any]] = [row for row in written if int(row["step"]) < step]
         rows.append(dict(zip(COLUMNS, (step, *means, len(scores)), strict=True)))
         write_csv(self.path, COLUMNS, rows)
-        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], self.column, self.scale)
+        column, scale = self.images.column, self.images.scale
+        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], column, scale)
