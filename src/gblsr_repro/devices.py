@@ -27,11 +27,8 @@ JOBS_PER_GPU = "GBLSR_JOBS_PER_GPU"
 SLURM_JOB = "SLURM_JOB_ID"  # an environment variable that Slurm sets for its jobs
 
 DEVICES = Path("/dev")
-DRIVER_VERSION = Path("/proc/driver/nvidia/version")
 POLL_SECONDS = 0.5
 NONE = ("", "-1", "NoDevFiles")  # values of CUDA_VISIBLE_DEVICES that hide every GPU
-# The first driver for every major version of CUDA (table of drivers in its release notes).
-DRIVERS = {11: 450, 12: 525, 13: 580}
 
 _lock_handles: list[int] = []  # kept open, so that a lock lasts until its process ends
 
@@ -120,16 +117,15 @@ def check_gpu() -> None:
         or not _has_device_file()
     ):
         return
-    build, driver = torch.version.cuda, _read_driver_version()
-    if build is None:
-        reason = "is built without CUDA; install the wheel that PyPI has for Linux"
-    else:
-        needed = DRIVERS.get(int(build.split(".")[0]))
-        version = f"{needed} or newer" if needed else "a newer series"
-        reason = f"is built for CUDA {build}, which needs driver {version}; update the driver"
+    reason = "it does not say why"
+    try:
+        torch.cuda.init()
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition(". ")[0]
     raise UserError(
-        f"This machine has an NVIDIA GPU, driver {driver}, but torch {torch.__version__} {reason}, "
-        f"or set device: cpu in the config (or {VISIBLE} to nothing) to do without the GPU."
+        f"This machine has an NVIDIA GPU that torch {torch.__version__} cannot use ({reason}); "
+        "update the GPU's driver, or install the wheel of torch that PyPI has for Linux, or set "
+        f"device: cpu in the config (or {VISIBLE} to nothing) to do without the GPU."
     )
 
 
@@ -181,15 +177,6 @@ def _has_device_file() -> bool:
             continue
         return True
     return False
-
-
-def _read_driver_version() -> str:
-    """Read the version of the loaded driver from its kernel module."""
-    try:
-        words = DRIVER_VERSION.read_text().split()
-    except OSError:
-        return "of unknown version"
-    return next((word for word in words if word[:1].isdigit() and "." in word), "unknown")
 
 
 # --- locks --------------------------------------------------------------------------------------
