@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from gblsr_repro import config as configuration
-from gblsr_repro.analysis.training_time import read_published_times
 from gblsr_repro.config import __main__ as generated
 from gblsr_repro.config.__main__ import GENERATED
 from gblsr_repro.errors import UserError
@@ -336,10 +335,12 @@ def test_costs_of_items_follow_from_the_published_training_times():
     arms = configuration.read_arms()
     seconds, runs = {}, {}
     for name in ("native", "asr"):
-        for group in read_published_times(name):
+        for group in configuration.read_published_times(name):
             for subject in group["subjects"].split():
                 seconds[subject] = 3 * int(group["total_seconds"]) / int(group["runs"])
-        runs[name] = 3 * sum(len(g["subjects"].split()) for g in read_published_times(name))
+        runs[name] = 3 * sum(
+            len(g["subjects"].split()) for g in configuration.read_published_times(name)
+        )
 
     def describe(subjects):
         return f"{3 * len(subjects)} runs, {sum(map(seconds.get, subjects)) / 60:.0f} minutes"

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from ..config import OWN, READING, Arm, Method, find_repository_root, read_arms, read_methods
-from ..files import read_csv
+from ..config import OWN, READING, Arm, Method, read_arms, read_methods, read_published_times
 from .derived import read_value
 from .estimates import Estimate, maximum, mean, minimum, total
 from .measured import Measured, Names
@@ -118,12 +117,6 @@ def add_up(groups: Collection[Trainings]) -> Trainings:
 
 
 # --- what the paper prints ------------------------------------------------------------------------
-
-
-def read_published_times(benchmark: str) -> list[dict[str, str]]:
-    """Read the rows of the paper's table of a benchmark (config/paper/compute.csv)."""
-    rows = read_csv(find_repository_root() / "config" / "paper" / "compute.csv")
-    return [row for row in rows if row["benchmark"] == benchmark]
 
 
 def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str, Trainings]:

@@ -14,6 +14,7 @@ from .load import (
     load_protocol,
     plan_settings,
     read_paper_device,
+    read_published_times,
     validate,
     write_resolved,
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from ..errors import UserError
-from ..files import compute_short_checksum, write_text
+from ..files import compute_short_checksum, read_csv, write_text
 from .checks import check_config
 from .tables import Config, find_repository_root, merge, read_yaml
 
@@ -103,6 +103,12 @@ def load_protocol() -> Config:
 def read_paper_device() -> str:
     """Read the name of the device that the paper trained and timed on."""
     return read_yaml(find_repository_root() / "config" / "paper" / "facts.yaml")["device"]
+
+
+def read_published_times(benchmark: str) -> list[dict[str, str]]:
+    """Read the paper's table of training times of a benchmark (config/paper/compute.csv)."""
+    rows = read_csv(find_repository_root() / "config" / "paper" / "compute.csv")
+    return [row for row in rows if row["benchmark"] == benchmark]
 
 
 def write_resolved(config: Config, path: Path | str) -> None:

@@ -17,7 +17,6 @@ from typing import Any
 import torch
 
 from .. import devices
-from ..analysis.training_time import read_published_times
 from ..config import (
     Arm,
     Config,
@@ -31,6 +30,7 @@ from ..config import (
     locate_row,
     read_datasets,
     read_paper_device,
+    read_published_times,
 )
 from ..data.datasets import locate_dataset
 from ..data.manifest import ManifestEntry, read_manifest

@@ -20,6 +20,7 @@ import torch
 from ..errors import UserError
 from ..files import hold_lock, write_atomically
 from ..progress import log
+from ..wording import format_commit
 
 State = dict[str, Any]
 
@@ -163,10 +164,8 @@ def _describe_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str
 
 def _describe_commit(state: State) -> str:
     """Describe the commit under which the training of a state began."""
-    git = state["trained_by"][0]["git"]
-    if git["commit"] is None:
-        return "an unknown commit"
-    return f"commit {git['commit'][:12]}{', modified' if git['modified'] else ''}"
+    commit = format_commit(state["trained_by"][0]["git"])
+    return f"commit {commit}" if commit else "an unknown commit"
 
 
 def get_progress_path(path: Path) -> Path:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ...config import load_protocol, read_datasets
+from ...config import load_protocol, read_datasets, read_published_times
 from ...progress import format_duration
 from ..estimates import Estimate, concatenate, count, maximum, minimum, total
 from ..measured import Measured, Names
 from ..provenance import Scope
 from ..subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED
-from ..training_time import compute_time, read_published_times
+from ..training_time import compute_time
 from .registry import Topic
 from .rules import COUNT, TRAINING_TIME, Criterion
 
