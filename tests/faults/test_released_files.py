@@ -40,12 +40,9 @@ DAMAGED = "is damaged or no safetensors file"
 SAFETENSORS = {
     "a header longer than the file": (written({A: entry(0, 64, [16])}, length=2**20), DAMAGED),
     "no header": (b"\0" * 5, DAMAGED),
-    "a header that is no JSON": (written(b"{not json}"), DAMAGED),
     "a header nested without end": (written(b'{"a":' * 100_000), DAMAGED),
     "tensors that overlap": (written({A: entry(0, 40, [10]), B: entry(32, 64, [8])}), DAMAGED),
     "a tensor beyond the file": (written({A: entry(0, 128, [32])}), DAMAGED),
-    "bytes that belong to no tensor": (written({A: entry(0, 32, [8])}), DAMAGED),
-    "a span unlike the shape": (written({A: entry(0, 64, [10, 10])}), DAMAGED),
     "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), DAMAGED),
     "an empty tensor of a mad shape": (
         written({A: entry(0, 0, [0, 2**47]), B: entry(0, 64, [16])}), "not hold the weights"),
@@ -119,7 +116,6 @@ PICKLES = {
     "code in a plain pickle": (plain_pickle, "could run code"),
     "a file that was cut off": (cut, "is damaged or no file of torch"),
     "another zip file": (without_records, "is damaged or no file of torch"),
-    "text": (saved_text("weights"), "is damaged or no file of torch"),
     "a page of HTML": (saved_text("\n<!DOCTYPE html>Sign in"), "is a page of HTML, not the"),
     "a pointer": (saved_text("version https://git-lfs.github.com/spec/v1"), "a pointer of Git LFS"),
     "nothing": (lambda path: path.touch() or path, "is damaged or no file of torch"),
