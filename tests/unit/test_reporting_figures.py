@@ -114,23 +114,17 @@ def list_collisions(texts: list[Text], slack: float = 1.0) -> list[tuple[str, st
     ]
 
 
-def list_cases() -> list[object]:
-    """List all figures of all runs; the quick suite has the paper's and those a demo changes."""
-    different = {"frontier", "per_dataset", "cov_hist", "infcost", "asr_quality_latency_x4"}
-    cases = []
-    for run in RUNS:
-        for name in NAMES:
-            quick = run == "paper" or (run == "demo" and name in different)
-            cases.append(pytest.param(run, name, marks=[] if quick else [pytest.mark.slow]))
-    return cases
+OF_A_DEMO = ("frontier", "per_dataset", "cov_hist", "infcost", "asr_quality_latency_x4")
+CASES = [(run, name) for run in ("paper", "wide") for name in NAMES]
+CASES += [("demo", name) for name in OF_A_DEMO]  # whose near-equal numbers look unlike the paper's
 
 
-@pytest.mark.parametrize(("run", "name"), list_cases())
-def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatch):
+@pytest.mark.parametrize(("run", "name"), CASES)
+def test_texts_are_legible_inside_and_apart(run, name, draw, monkeypatch):
     try:
         figure = draw(run, name)
     except UserError:
-        assert run in ("sparse", "wide")
+        assert run == "wide"
         pytest.skip("this run has no data for the figure")
     texts = list_drawn_texts(figure, monkeypatch)
     assert texts
@@ -146,10 +140,9 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
     assert min(text.get_fontsize() for text in texts) * printed >= LEAST
 
 
-@pytest.mark.parametrize("name", ["variance_decomp", "qualitative"])
-def test_same_data_same_bytes(name, sources, tmp_path):
-    first = figures.draw(name, sources["paper"], tmp_path / "a")
-    second = figures.draw(name, sources["paper"], tmp_path / "b")
+def test_same_data_same_bytes(sources, tmp_path):
+    first = figures.draw("variance_decomp", sources["paper"], tmp_path / "a")
+    second = figures.draw("variance_decomp", sources["paper"], tmp_path / "b")
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
     assert b"CreationDate" not in first[0].read_bytes()
@@ -305,15 +298,6 @@ def test_what_the_papers_figure_has_and_this_one_has_not_is_named(draw):
     assert "Not measured here: LIIF-RDN, LTE-RDN, LTE-SwinIR, Set5, Set14" in sparse
 
 
-def test_no_marker_of_one_data_set_lies_below_one_of_a_mean(draw):
-    for name in ("frontier", "infcost"):
-        markers = [line for line in draw("paper", name).axes[0].lines if len(line.get_xdata()) == 1]
-        means = [line for line in markers if line.get_markersize() > 8]
-        assert len(means) == 7
-        highest = max(line.zorder for line in means)
-        assert all(line.zorder > highest for line in markers if line not in means)
-
-
 def test_an_arm_of_one_seed_is_marked_beside_arms_of_three(sources, tmp_path):
     run = copy_with_rows(
         sources["paper"],
@@ -409,11 +393,6 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 
 # --- differences from the paper -------------------------------------------------------------------
-
-
-def test_a_benchmark_that_was_not_run_is_no_unrecorded_one():
-    provenance = merge_provenance(PAPER[0])
-    assert list_differences(provenance, FIGURES["measured_vs_published"]) == []
 
 
 def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():

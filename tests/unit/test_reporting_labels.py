@@ -26,7 +26,7 @@ from results import Results
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NAMED = ("frontier", "infcost", "asr_quality_latency_x4")
-SETS = ["published", *range(4)]
+SETS = ["published", *range(2)]
 NOISE = 0.3  # of the standard deviation between all cells of a metric
 SLACK = 1.0  # pixel, where two markers lie upon each other
 LEAST = 0.1  # of a value that noise leaves, so that times stay above 0
