@@ -39,21 +39,6 @@ def test_a_speedup_is_the_median_of_the_rounds_ratios_between_their_quartiles():
     assert found.memory_saving == 15
 
 
-def test_tf32_is_for_convolutions_alone_as_in_training():
-    seen = []
-
-    def call():
-        seen.append((torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32))
-        return torch.ones(1)
-
-    before = torch.backends.cudnn.allow_tf32
-    for tf32 in (True, False):
-        measure.measure_case(Case("c", (Variant("v", call),), tf32=tf32), CPU, seconds=0, least=1)
-        assert set(seen) == {(tf32, False)}
-        seen.clear()
-    assert torch.backends.cudnn.allow_tf32 == before
-
-
 def test_a_super_resolution_step_is_the_trainers(tmp_path, monkeypatch):
     limits, sampled = [], []
     clip, draw = nn.utils.clip_grad_norm_, Sampler.draw_batch

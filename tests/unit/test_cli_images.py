@@ -186,20 +186,12 @@ def test_a_command_for_several_files_goes_on_where_it_was_stopped(
 
 
 @pytest.mark.parametrize("command", ["reconstruct", "upscale", "decode"])
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("o.webp", "a side of a WebP file has at most 16383"),
-        ("o.xyz", "has no ending of a format to write"),
-        ("o.jpg", "cannot hold transparency"),
-    ],
-)
 def test_formats_are_checked_before_any_work(
-    native_run, superres_run, tmp_path, capsys, monkeypatch, command, name, sentence
+    native_run, superres_run, tmp_path, capsys, monkeypatch, command
 ):
-    wide = np.zeros((1, 16384, 4 if name == "o.jpg" else 3), np.uint8)
+    """What each format cannot hold: test_image_io.py."""
     source = tmp_path / "wide.png"
-    Image.fromarray(wide).save(source)
+    Image.fromarray(np.zeros((1, 16384, 3), np.uint8)).save(source)
     model = ["--model", str(superres_run("gblsr_asr") if command == "upscale" else native_run)]
     if command == "decode":
         code = str(tmp_path / "wide.gblsr")
@@ -207,9 +199,10 @@ def test_formats_are_checked_before_any_work(
         source, model = code, []
     monkeypatch.setattr(inference, command, lambda *_, **__: pytest.fail("work began"))
     scale = [] if command == "reconstruct" else ["--scale", "1"]
-    output = ["-o", str(tmp_path / name)]
+    output = ["-o", str(tmp_path / "o.webp")]
     assert cli.main([command, str(source), *output, *model, *scale]) == 2
-    assert sentence in capsys.readouterr().err.splitlines()[-1]
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "a side of a WebP file has at most 16383" in said
 
 
 @pytest.mark.parametrize("command", ["reconstruct", "upscale", "decode"])
