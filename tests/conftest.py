@@ -35,13 +35,13 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def mirrored(shared: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
-    """The checkout's overlay for a mirror, with the sets of both benchmarks fetched."""
+    """The checkout's overlay for a mirror, with the evaluation sets of both benchmarks fetched."""
     resources = tmp_path_factory.mktemp("resources")
     local = {"mirror": str(shared / "data"), "resources": str(resources)}
     found = load([repository / "config" / name for name in ("config.yaml", "mirror.yaml")])
     found = merge(found, local)
-    native, asr = found["native"]["data"], ("set5", "set14", "b100", "urban100")
-    for dataset in {*native["train"], *native["evaluate"].values(), *asr}:
+    asr = ("set5", "set14", "b100", "urban100")
+    for dataset in {*found["native"]["data"]["evaluate"].values(), *asr}:
         fetch.fetch_dataset(dataset, found)
     return found
 

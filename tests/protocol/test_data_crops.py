@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 
 from gblsr_repro.config import load, merge
-from gblsr_repro.data import fetch
+from gblsr_repro.data import fetch, sources
 from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.data.standardize import split_indices, standardize_images
 
@@ -107,25 +107,24 @@ def test_demo_evaluation_is_centered(demo, tmp_path):
 # --- the real images ------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["train", "validation"])
-def test_mirror_splits(name, mirrored, shared, tmp_path):
+def test_mirror_validation_split(mirrored, shared, tmp_path):
     data = shared / "data"
     dtd = sorted((data / "dtd").rglob("*.jpg"), key=str)
     bsds = sorted((data / "bsds500").rglob("*.jpg"), key=str)
-    paths = expected_split(dtd, name) + expected_split(bsds, name)
-    assert len(paths) == {"train": 756 + 360, "validation": 84 + 39}[name]
-    standardize_images(name, mirrored, tmp_path / f"{name}.npy")
-    arrays = ImageArray.open(tmp_path / f"{name}.npy")
-    check(arrays, paths, training=name == "train")
+    paths = expected_split(dtd, "validation") + expected_split(bsds, "validation")
+    assert len(paths) == 84 + 39
+    for dataset in ("dtd", "bsds500"):
+        fetch.fetch_dataset(dataset, mirrored)
+    assert sources.find_other_pixels("dtd", mirrored) == []
+    standardize_images("validation", mirrored, tmp_path / "validation.npy")
+    arrays = ImageArray.open(tmp_path / "validation.npy")
+    check(arrays, paths, training=False)
     folders = [path.relative_to(data).parts[0] for path in paths]
     assert [row["dataset"] for row in arrays.index] == folders
-    assert [
+    described = [
         (r["images"], r["expected"], r["complete"]) for r in arrays.description["datasets"]
-    ] == [
-        (840, 1880, False),
-        (399, 399, True),
     ]
+    assert described == [(840, 1880, False), (399, 399, True)]
 
 
 def test_kodak_and_set14_are_centered(mirrored, shared, tmp_path):
