@@ -36,7 +36,7 @@ from .folder import Files, find_files
 from .hub import NotInCache, check_sums, download
 from .known import KnownFile, find_known
 from .reading import Checkpoint, read_checkpoint
-from .rows import Weights, check_row, choose_row, list_fitting_rows, list_unsaid, name_tensors
+from .rows import Weights, check_row, choose_row, list_rows_alike, list_unsaid, name_tensors
 
 STEPS = ("trained_steps", "total_steps")  # their names in releases
 
@@ -193,7 +193,7 @@ def describe(origin: Origin, weights: Weights, known: KnownFile | None) -> dict[
 
 def describe_choice(weights: Weights, row: Arm | Method, config: Config) -> dict[str, Any]:
     """Describe, and log, which rows weights fit alike and what they do not say, if they do."""
-    fitting = list_fitting_rows(weights, config)
+    fitting = list_rows_alike(weights, row, config)
     if len(fitting) == 1:
         return {}
     names, unsaid = [locate_row(each)[2] for each in fitting], list_unsaid(fitting, config)

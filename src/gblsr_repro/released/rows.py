@@ -110,6 +110,28 @@ def list_fitting_rows(weights: Weights, config: Config) -> list[Arm | Method]:
     return [row for row in rows if find_misfit(weights, row, config) is None]
 
 
+def list_rows_alike(weights: Weights, row: Arm | Method, config: Config) -> list[Arm | Method]:
+    """List the rows that weights fit as they fit a row: what differs is not in the tensors.
+
+    Rows of other tensors are not built, so that an import follows from no settings but its row's.
+    """
+    table: Mapping[str, Arm | Method] = read_arms() if isinstance(row, Arm) else read_methods()
+    rows = [other for other in table.values() if _describe_tensors(other) == _describe_tensors(row)]
+    return [other for other in rows if find_misfit(weights, other, config) is None]
+
+
+def _describe_tensors(row: Arm | Method) -> tuple[object, ...]:
+    """Describe what of a row decides its tensors: neither ensemble nor scale of a bandwidth."""
+    if isinstance(row, Method):
+        options = [text for text in row.options.split() if not text.startswith("local_ensemble=")]
+        return row.encoder, row.decoder, *sorted(options)
+    _, decoder = native.find_classes(row)
+    if decoder not in SPECTRA:
+        return row.decoder, row.options
+    mode, adapts_order = SPECTRA[decoder]
+    return "local" if mode in LOCAL else mode, adapts_order
+
+
 def list_unsaid(rows: list[Arm | Method], config: Config) -> list[str]:
     """List the fields of the authors' configurations, or else columns, in which rows differ."""
     described = [describe_row(row, config) for row in rows]
