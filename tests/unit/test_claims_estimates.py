@@ -10,7 +10,7 @@ import pytest
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis import estimates
-from gblsr_repro.analysis.claims.native_quality import read_criterion
+from gblsr_repro.analysis.claims.native import read_criterion
 from gblsr_repro.analysis.estimates import Estimate, NotMeasuredError
 from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates

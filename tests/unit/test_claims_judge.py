@@ -10,8 +10,7 @@ import pytest
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
-from gblsr_repro.analysis.claims.registry import Topic
-from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Statement, build_claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
@@ -220,10 +219,14 @@ def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenan
         assert found.verdict != Verdict.HOLDS or claim.scope is Scope.STRUCTURE
 
 
-def test_a_claim_stands_once() -> None:
-    topic = Topic("Here", Scope.QUALITY)
-    with pytest.raises(ValueError, match="two claims 'psnr_gain'"):
-        topic.add("psnr_gain", "", "", None, published="1")
+def test_a_rule_that_does_not_exist_is_named() -> None:
+    row = Statement("drawn", "", "quality", "", "", "ordring", "1", "", "", "")
+    with pytest.raises(UserError, match=r"claims.tsv: rule of 'drawn' is 'ordring'.*ordering"):
+        build_claim(row)
+
+
+def test_what_measures_a_claim_belongs_to_one() -> None:
+    assert {*MEASURES} <= {*CLAIMS}
 
 
 # --- files ----------------------------------------------------------------------------------------

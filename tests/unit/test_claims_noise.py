@@ -15,9 +15,8 @@ from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import compare, judge
 from gblsr_repro.analysis.claims.published import Tabled
-from gblsr_repro.analysis.claims.registry import Claim
 from gblsr_repro.analysis.claims.rules import ALPHA, Agreement, Equals
-from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.claims.stated import CLAIMS, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim
 from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
@@ -44,7 +43,7 @@ def claim_equal(numbers: int) -> Claim:
     measure = partial(
         Measured.native, datasets="kodak", arms=[*map(str, range(numbers))], metric="psnr"
     )
-    return Claim("drawn", "", Scope.QUALITY, "", "", measure, Equals(), Tabled(3), "", "")
+    return Claim("drawn", "", Scope.QUALITY, "", "", Equals(), Tabled(3), "", "", measure)
 
 
 def summarize(seeds: np.ndarray, shift: float = 0.0) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import Comparison, compare, judge, read_published
 from gblsr_repro.analysis.claims.published import Tabled
-from gblsr_repro.analysis.claims.registry import Claim
 from gblsr_repro.analysis.claims.rules import (
     Agreement,
     Bold,
@@ -25,7 +24,7 @@ from gblsr_repro.analysis.claims.rules import (
     Structure,
     Tie,
 )
-from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.claims.stated import CLAIMS, Claim
 from gblsr_repro.analysis.claims.verdicts import Verdict
 from gblsr_repro.analysis.estimates import NotMeasuredError, Source
 from gblsr_repro.analysis.measured import Measured

@@ -14,7 +14,7 @@ from paper_results import build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
-from gblsr_repro.analysis.claims.topics import CLAIMS
+from gblsr_repro.analysis.claims.stated import CLAIMS
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_methods

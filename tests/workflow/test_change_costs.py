@@ -184,12 +184,15 @@ def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
     assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
 
 
-def test_a_claim_is_one_file(finished, tmp_path):
-    """CONTRIBUTING.md's example, in the module of its topic."""
+def test_a_claim_is_two_lines(finished, tmp_path):
+    """CONTRIBUTING.md's example: a row of the paper's claims, and what measures it."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()
-    claim = re.search(r"```python\n(topic.add.*?)```", page, re.DOTALL)[1]
-    finished.edit(f"{PACKAGE}/analysis/claims/family.py", "", f"\n\n{claim}")
-    assert len(finished.edited) == 1
+    row = re.search(r"```tsv\n(.*\n)```", page)[1]
+    measure = re.search(r"```python\n(\"control_beaten.*\n)```", page)[1]
+    finished.edit("config/paper/claims.tsv", "", row)
+    start = "ARMS_COMPARED: Measures = {\n"
+    finished.edit(f"{PACKAGE}/analysis/claims/native.py", start, f"{start}    {measure}")
+    assert len(finished.edited) == 2
     words = ["--aggregates", published(finished), "--output", tmp_path / "claims.csv"]
     finished.run("gblsr_repro", "claims", *words)
     judged = {claim["id"]: claim for claim in made.rows(tmp_path / "claims.csv")}

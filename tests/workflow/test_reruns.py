@@ -348,7 +348,7 @@ ROWS = [
     # what is shown: seconds
     code("evaluation/locality.py", NOTHING, {"aggregate", *SEEN}),
     code("analysis/statistics.py", NOTHING, {*COMPUTING, *SHOWING}),
-    code("analysis/claims/family.py", NOTHING, {*COMPUTING, *SHOWING}),
+    code("analysis/claims/native.py", NOTHING, {*COMPUTING, *SHOWING}),
     code("reporting/tables/native.py", NOTHING, SHOWING),
     edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"frontier"}),
     edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456", NOTHING,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -148,3 +148,9 @@ class Measured:
 
 def _as_list(names: Names) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
+
+
+Measure = Callable[[Measured], Estimate]
+"""What measures a claim."""
+Measures = dict[str, Measure]
+"""By the id of a claim: what measures it."""

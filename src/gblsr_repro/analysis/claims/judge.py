@@ -28,9 +28,8 @@ from ..paper_aggregates import read_paper_aggregates
 from ..provenance import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates
 from .published import Published
-from .registry import Claim
 from .rules import Agreement, Finding
-from .topics import CLAIMS
+from .stated import CLAIMS, Claim
 from .verdicts import HOLDS, VERDICTS, JudgedClaim, Verdict, write_claims
 
 

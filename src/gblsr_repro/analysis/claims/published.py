@@ -11,7 +11,6 @@ import numpy as np
 
 from ...errors import UserError
 from ..estimates import Estimate
-from ..paper_aggregates import read_printed
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 LISTED = 6  # more cells of a table than these are counted, not listed
@@ -22,11 +21,6 @@ class Tabled:
     """The published numbers are those of the paper's tables (config/paper), to `decimals`."""
 
     decimals: int
-
-
-def look_up_printed(table: str, row: str, column: str) -> str:
-    """Look up a cell of a table in config/paper/printed.csv, without its unit."""
-    return read_printed()[table, row, column].rstrip("×%").replace("−", "-")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,218 @@
+"""Measure what the paper claims of the native benchmark: quality, criteria, inference time."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from ...config import load_protocol
+from ..criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, judge_criteria
+from ..derived import gap, gap_to_best, lead, share_of_slowest
+from ..estimates import (
+    Estimate,
+    NotMeasuredError,
+    concatenate,
+    count,
+    deviations,
+    highest_mean,
+    lowest_mean,
+    maximum,
+    mean,
+    span,
+)
+from ..measured import Measured, Measures, Names
+from ..metrics import LPIPS, LSE, METRICS, PSNR, Metric
+from ..subjects import (
+    ARMS,
+    BASELINES,
+    CONTROL,
+    FAMILY,
+    FIXED,
+    FULL,
+    LIIF,
+    LTE,
+    SCALAR,
+    SETS,
+    WIRE,
+    besides,
+)
+
+MS = "inference_ms"
+EDGE_LPIPS = METRICS["edge_lpips"]
+OUTSIDE = besides(*FAMILY)
+
+
+# --- the main arm against the baselines -----------------------------------------------------------
+
+
+def gap_to_baselines(run: Measured, metric: Metric, sets: Names = SETS) -> Estimate:
+    """Return by how much the main arm's metric is above the best baseline's."""
+    return gap_to_best(run, SCALAR, BASELINES, metric, sets)
+
+
+QUALITY: Measures = {
+    "psnr_gain": lambda run: span(gap_to_baselines(run, PSNR)),
+    "lpips_gain": lambda run: span(-gap_to_baselines(run, LPIPS)),
+    "psnr_beats_all": lambda run: gap_to_baselines(run, PSNR),
+    "lpips_beats_all": lambda run: gap_to_baselines(run, LPIPS),
+    **{
+        f"{metric.name}_gap_{column}": partial(gap_to_baselines, metric=metric, sets=column)
+        for column in SETS
+        for metric in (PSNR, LPIPS)
+    },
+    "best_psnr": lambda run: highest_mean(run.native(SETS, ARMS, "psnr")),
+    "best_psnr_is_full": lambda run: lead(run, FULL, besides(FULL), PSNR),
+    "best_baseline_psnr": lambda run: highest_mean(run.native(SETS, BASELINES, "psnr")),
+    "best_lpips": lambda run: lowest_mean(run.native(SETS, ARMS, "lpips")),
+    "best_baseline_lpips": lambda run: lowest_mean(run.native(SETS, BASELINES, "lpips")),
+}
+
+
+# --- the criteria ---------------------------------------------------------------------------------
+
+PSNR_PART, LPIPS_PART, CONTROL_PART = QUALITY_PARTS
+DECIDED_BY = {  # the arms and metrics that each criterion compares
+    PSNR_PART: [(arm, "psnr") for arm in (SCALAR, *BASELINES)],
+    LPIPS_PART: [(arm, "lpips") for arm in (SCALAR, *BASELINES)],
+    CONTROL_PART: [(arm, "psnr") for arm in (SCALAR, CONTROL)],
+    INFERENCE_COST: [(arm, MS) for arm in (SCALAR, *BASELINES)],
+}
+
+
+def read_criterion(run: Measured, name: str, column: str = "met") -> Estimate:
+    """Read a criterion on every data set: whether it is `met` (1, 0), or its measured `value`.
+
+    Raises `NotMeasuredError` where the run compares other arms or applies another bound than the
+    paper.
+    """
+    parts = QUALITY_PARTS if name == COMPOSITE else (name,)
+    compared = concatenate(
+        *(
+            run.native(dataset, arm, metric)
+            for dataset in SETS
+            for part in parts
+            for arm, metric in DECIDED_BY[part]
+        )
+    )
+    aggregates = run.aggregates
+    if {aggregates.main_arm.arm, *aggregates.baselines} != {SCALAR, *BASELINES}:
+        raise NotMeasuredError("the criteria are about other arms than the paper's")
+    here, paper = (config["native"]["criteria"] for config in (aggregates.config, load_protocol()))
+    if any(here[part] != paper[part] for part in parts):
+        raise NotMeasuredError(f"native.criteria applies another bound to {name}")
+    outcome = judge_criteria(aggregates)[name]
+    found = outcome.values if column == "value" else outcome.met_on
+    values = [found[dataset] for dataset in SETS]
+    known = [math.nan if value is None else float(value) for value in values]
+    return Estimate.exact(known, compared.sources)
+
+
+CRITERIA: Measures = {
+    "gate_psnr": lambda run: count(read_criterion(run, PSNR_PART)),
+    "gate_lpips": lambda run: count(read_criterion(run, LPIPS_PART)),
+    "gate_control": lambda run: count(read_criterion(run, CONTROL_PART)),
+    "gate_quality": lambda run: count(read_criterion(run, COMPOSITE)),
+    "gate_cost": lambda run: maximum(read_criterion(run, INFERENCE_COST, "value")),
+}
+
+
+# --- the cells of Tables 1-3 and 10 ---------------------------------------------------------------
+
+
+def spreads(run: Measured, datasets: Names, arms: Names, metric: str) -> Estimate:
+    """Return the standard deviations over seeds of some cells."""
+    return deviations(run.native(datasets, arms, metric))
+
+
+CELLS: Measures = {
+    "table10_lse": lambda run: run.native(SETS, FAMILY, "lse"),
+    "table10_lse_std": lambda run: spreads(run, SETS, FAMILY, "lse"),
+}
+for number, column in enumerate(SETS, start=1):
+    CELLS[f"table10_lse_{column}_bold"] = partial(
+        Measured.native, datasets=column, arms=FAMILY, metric="lse"
+    )
+    for metric in ("psnr", "ssim", "lpips", "edge_lpips"):
+        means = partial(Measured.native, datasets=column, arms=ARMS, metric=metric)
+        CELLS[f"table{number}_{metric}"] = CELLS[f"table{number}_{metric}_bold"] = means
+        CELLS[f"table{number}_{metric}_std"] = partial(
+            spreads, datasets=column, arms=ARMS, metric=metric
+        )
+
+
+# --- the GB-LSR family, the baselines, and the local spectrum error -------------------------------
+
+
+def measure_smoothest(run: Measured) -> Estimate:
+    """Return by how much less of texture patches the fixed arm shows than its family."""
+    family = lowest_mean(run.native(SETS, (SCALAR, FULL), "psnr_texture"))
+    return family - run.native(SETS, FIXED, "psnr_texture")
+
+
+def measure_seams(run: Measured) -> Estimate:
+    """Return by how much the fixed arm's steps across patch borders exceed its family's."""
+    family = highest_mean(run.native(SETS, (SCALAR, FULL), "border_step"))
+    return run.native(SETS, FIXED, "border_step") - family
+
+
+def measure_edges(run: Measured) -> Estimate:
+    """Return by how much the scalar arm's PSNR on edge patches is above that of smoother arms."""
+    sets = ("set14", "urban100")
+    smoother = (run.native(sets, arm, "psnr_edge") for arm in (FIXED, *OUTSIDE))
+    return concatenate(*(run.native(sets, SCALAR, "psnr_edge") - arm for arm in smoother))
+
+
+ARMS_COMPARED: Measures = {
+    "full_tie_df": lambda run: spreads(run, SETS, (FULL, SCALAR), "psnr"),
+    "full_tie": lambda run: run.native(SETS, (FULL, SCALAR), "psnr"),
+    "full_psnr_gain": lambda run: gap(run, FULL, SCALAR, "psnr"),
+    "full_psnr_gain_bound": lambda run: gap(run, FULL, SCALAR, "psnr"),
+    "full_lpips_loss": lambda run: gap(run, FULL, SCALAR, "lpips"),
+    "full_lpips_worse": lambda run: gap(run, FULL, SCALAR, "lpips"),
+    "fixed_best_lpips": lambda run: lead(run, FIXED, besides(FIXED), LPIPS),
+    "fixed_tie_set14": lambda run: run.native("set14", (FIXED, SCALAR), "lpips"),
+    "fixed_psnr_loss": lambda run: gap(run, SCALAR, FIXED, "psnr"),
+    "scalar_edge_lpips": lambda run: run.native(SETS, SCALAR, "edge_lpips"),
+    "scalar_best_edge_lpips": lambda run: lead(run, SCALAR, besides(SCALAR), EDGE_LPIPS),
+    "basis_gain": lambda run: span(gap(run, FIXED, CONTROL, "psnr")),
+    "best_psnr_in_family": lambda run: lead(run, FAMILY, OUTSIDE, PSNR),
+    "best_lpips_in_family": lambda run: lead(run, FAMILY, OUTSIDE, LPIPS),
+    "fixed_smoothest": measure_smoothest,
+    "fixed_seams": measure_seams,
+    "fixed_seams_exist": lambda run: run.native(SETS, FIXED, "border_step"),
+    "scalar_edges": measure_edges,
+    "full_less_crisp": lambda run: gap(run, FULL, SCALAR, "edge_lpips"),
+    "rank_psnr_lte_liif": lambda run: lead(run, LTE, LIIF, PSNR),
+    "rank_psnr_liif_wire": lambda run: lead(run, LIIF, WIRE, PSNR),
+    "rank_lpips_liif_lte": lambda run: lead(run, LIIF, LTE, LPIPS),
+    "rank_lpips_lte_wire": lambda run: lead(run, LTE, WIRE, LPIPS),
+    "lse_scalar": lambda run: run.native(SETS, SCALAR, "lse"),
+    "lse_scalar_lowest": lambda run: lead(run, SCALAR, (FIXED, FULL), LSE),
+    "lse_full_worse": lambda run: gap(run, FULL, SCALAR, "lse"),
+}
+
+
+# --- inference time -------------------------------------------------------------------------------
+
+
+def share_of_time(run: Measured, arm: str) -> Estimate:
+    """Return the main arm's time over another arm's on every data set."""
+    return run.native(SETS, SCALAR, MS) / run.native(SETS, arm, MS)
+
+
+COST: Measures = {
+    "cost_ratio": lambda run: share_of_slowest(run, SCALAR, BASELINES),
+    "cost_quarter": lambda run: mean(share_of_slowest(run, SCALAR, BASELINES)),
+    "scalar_ms": lambda run: run.native(SETS, SCALAR, MS),
+    "liif_ms": lambda run: run.native(SETS, LIIF, MS),
+    "slowest_is_liif": lambda run: (
+        run.native(SETS, LIIF, MS) - highest_mean(run.native(SETS, (LTE, WIRE), MS))
+    ),
+    "cost_vs_lte": lambda run: share_of_time(run, LTE),
+    "cost_vs_wire": lambda run: share_of_time(run, WIRE),
+    "family_ms": lambda run: 1 / concatenate(*(share_of_time(run, arm) for arm in (FIXED, FULL))),
+    "full_ms": lambda run: span(run.native(SETS, FULL, MS)),
+    "tables_ms": lambda run: run.native(SETS, ARMS, MS),
+}
+
+MEASURES = QUALITY | CRITERIA | CELLS | ARMS_COMPARED | COST
