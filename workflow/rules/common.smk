@@ -164,7 +164,7 @@ def check_arms():
     from gblsr_repro import preflight
 
     try:
-        preflight.require_budget(config)
+        preflight.check_native_benchmark(config)
     except UserError as error:
         sys.exit(f"gblsr-repro: {error}")
 
