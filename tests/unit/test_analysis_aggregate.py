@@ -1,4 +1,4 @@
-"""Aggregates from made-up rows whose means are known."""
+"""Aggregates are the means, spreads and conditions of the rows that runs left."""
 
 import copy
 import csv

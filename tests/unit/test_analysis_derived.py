@@ -1,4 +1,4 @@
-"""Derived numbers: ties, absent numbers, distances from the paper, training time."""
+"""A derived number is absent where one it follows from is; ties, distances, training time."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The rules that set numbers in bold."""
+"""A number stands in bold where no other of its column is told apart from it."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Packed training images and the sampler."""
+"""Training images are packed whole, and samples are drawn from them as the protocol says."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Scoring and timing of super-resolution methods."""
+"""Every image of super-resolution is scored and timed by its rule, under recorded conditions."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Super-resolution methods from their table rows: counts, starts, options, mistakes."""
+"""A super-resolution method is what its table row says; it starts as published."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Every fast path against the plain one in float64; tiles, queries, gradients."""
+"""Every fast path of super-resolution shows what the plain one does, also in tiles and queries."""
 
 import copy
 from unittest import mock

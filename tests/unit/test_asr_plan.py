@@ -1,4 +1,4 @@
-"""The cost of a configuration, told before it is run."""
+"""The cost of a configuration is told before it is run."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Training of super-resolution: the recipe, and runs that are killed and go on."""
+"""Training of super-resolution follows its recipe, and a run that was stopped goes on."""
 
 import os
 import signal

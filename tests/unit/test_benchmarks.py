@@ -1,4 +1,4 @@
-"""The benchmarks: every case runs at a tiny size with equal outputs; ratios, record and page."""
+"""Every benchmark runs at a tiny size with equal outputs; its ratios, record and page."""
 
 import math
 

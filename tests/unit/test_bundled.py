@@ -1,4 +1,4 @@
-"""The weights that are bundled with the package, and how such a file is made."""
+"""The weights that come with the package are whole, measured, small, and the default."""
 
 import made
 import numpy as np

@@ -1,4 +1,4 @@
-"""The command line: what it starts with, on which systems, and how far trainings are said to be."""
+"""The command line starts fast, on every system, and says how far trainings are."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""The commands for a user's own images: files, folders, options and mistakes."""
+"""The commands for a user's own images do what they are asked, or name the mistake."""
 
 import made
 import numpy as np

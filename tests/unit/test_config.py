@@ -1,4 +1,4 @@
-"""Merging, checking and documenting the configuration."""
+"""The configuration is merged, checked in one sentence, and documented as it is."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Archives that are what they should be, and archives made to do harm."""
+"""Of an archive the chosen members come out, and nothing leaves the folder."""
 
 import io
 import tarfile

@@ -1,4 +1,4 @@
-"""Downloads that break off, lie or change under way."""
+"""A download that breaks off, lies or changes under way ends whole or in one sentence."""
 
 import hashlib
 import socket

@@ -1,4 +1,4 @@
-"""Data sets from a server, a mirror and an archive, whole and in every state of disrepair."""
+"""A data set comes from a server, a mirror or an archive whole, or what is wrong is named."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Every kind of image file a user may have, and files that only look like images."""
+"""Every kind of image file has the samples of its picture; what only looks like one is named."""
 
 import io
 import zlib

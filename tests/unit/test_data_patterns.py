@@ -1,4 +1,4 @@
-"""The patterns of the files column, and the rows of config/datasets.tsv."""
+"""The files column of config/datasets.tsv names what it says, and its rows are sound."""
 
 import pytest
 

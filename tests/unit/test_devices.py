@@ -1,4 +1,4 @@
-"""The GPUs of a machine: named, checked, and shared out to jobs, with pretended devices."""
+"""The GPUs of a machine are named, checked, and shared out to jobs, one each."""
 
 import os
 import subprocess

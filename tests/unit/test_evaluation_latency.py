@@ -1,4 +1,4 @@
-"""The latency protocol: its clocks, what it counts, what it refuses, what it records."""
+"""Times are those of the protocol's passes and clocks, and the record tells the conditions."""
 
 import gc
 import statistics

@@ -1,4 +1,4 @@
-"""Evaluation, timing and fields of a tiny run, through the command line."""
+"""A run is evaluated, timed and shown image by image with the numbers of its own images."""
 
 import made
 import numpy as np
@@ -19,6 +19,7 @@ from gblsr_repro.evaluation import (
     native_latency,
     regions,
 )
+from gblsr_repro.evaluation.perceptual import PerceptualDistance
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.runtime import prepare_for_inference
@@ -91,6 +92,7 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
     config = config_at(place)
     settings = metrics.MetricSettings.from_config(config)
     model = prepare_for_inference(load_run(place / "run", NativeModel, config), CPU)
+    perceptual = PerceptualDistance()
     for name, count in (COUNTS | {"validation": 4}).items():
         rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
@@ -102,6 +104,11 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
                 images = model(truth).clamp(0, 1)
             psnr = metrics.compute_psnr(images, truth, settings).item()
             assert float(row["psnr"]) == pytest.approx(psnr, rel=1e-5)
+            distance = perceptual.measure_lpips(images, truth).item()
+            assert float(row["lpips"]) == pytest.approx(distance, rel=1e-4)
+            mask = metrics.compute_edge_mask(truth, settings)
+            distance = perceptual.measure_edge_lpips(images, truth, mask).item()
+            assert float(row["edge_lpips"]) == pytest.approx(distance, rel=1e-4)
             labels = regions.label_patches(truth, thresholds, settings)[0]
             patch = metrics.compute_patch_ssim(images, truth, settings)[0]
             for code, region in enumerate(metrics.REGIONS):
@@ -109,34 +116,6 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
                 assert (cell == "") == (part.numel() == 0)
                 if cell:
                     assert float(cell) == pytest.approx(part.mean().item(), rel=1e-4, abs=1e-6)
-
-
-def test_every_image_has_its_lpips(evaluated):
-    for name in COUNTS:
-        for row in made.rows(evaluated / f"{name}.csv"):
-            assert 0 < float(row["lpips"]) < 2
-            assert 0 < float(row["edge_lpips"]) < 2
-
-
-class Constant:
-    """Stands for LPIPS: the mean absolute difference."""
-
-    def measure_lpips(self, images, truth):
-        return (images - truth).abs().mean(dim=(1, 2, 3)).double()
-
-    def measure_edge_lpips(self, images, truth, mask):
-        return 2 * self.measure_lpips(images * mask, truth * mask)
-
-
-def test_lpips_is_measured_of_whole_images_and_of_their_edges(place, thresholds):
-    settings = metrics.MetricSettings.from_config(config_at(place))
-    truth = ImageArray.open(place / "kodak.npy").load_images(slice(None))
-    images = truth * 0.5
-    rows = native.score_images(["a", "b"], images, truth, thresholds, settings, Constant())
-    mask = metrics.compute_edge_mask(truth, settings)
-    for i, row in enumerate(rows):
-        assert row["lpips"] == (truth[i] / 2).abs().mean().double().item()
-        assert row["edge_lpips"] == pytest.approx((truth[i] * mask[i]).mean().item(), rel=1e-6)
 
 
 def test_what_was_measured_from_the_same_is_kept(place, evaluated, monkeypatch):

@@ -1,4 +1,4 @@
-"""A super-resolution model as an ONNX file."""
+"""A super-resolution model as an ONNX file computes the same."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every arm's fast path against its plain path, its queries, its gradients, its memory."""
+"""Every arm's fast path gives the images, queries and gradients of its plain one."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Building, budgets, padding, bad input, and loading a trained arm."""
+"""An arm is built, checked against the budget, fed and loaded, or the mistake is named."""
 
 from dataclasses import replace
 

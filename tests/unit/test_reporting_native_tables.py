@@ -1,4 +1,4 @@
-"""Tables of the native benchmark: other winners, ties, fewer seeds, absent numbers, new rows."""
+"""Native tables follow other winners, ties, fewer seeds, absent numbers and new rows."""
 
 import shutil
 from dataclasses import replace

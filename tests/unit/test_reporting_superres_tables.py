@@ -1,4 +1,4 @@
-"""Tables of super-resolution: absent cells and methods, ratios, variants."""
+"""Super-resolution tables leave open what is absent, and compare what both sides have."""
 
 from dataclasses import replace
 

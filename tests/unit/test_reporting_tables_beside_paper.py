@@ -1,4 +1,4 @@
-"""Tables with the paper's rows above the measured ones, and with other clocks below them."""
+"""Tables have the paper's rows above the measured ones, other clocks below."""
 
 import pytest
 

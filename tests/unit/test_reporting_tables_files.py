@@ -1,4 +1,4 @@
-"""Files of tables: what can be written, what is missing, and that LaTeX takes them."""
+"""Every table that can be made is written, the rest explained, and LaTeX takes them."""
 
 import re
 import shutil

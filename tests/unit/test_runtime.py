@@ -1,4 +1,4 @@
-"""Precision and kernels: what a name sets, and that a record says so."""
+"""The name of a precision sets all that it stands for, and a record says so."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The digest of code: what changes it, and what does not."""
+"""The digest of code changes with what Python runs, and with nothing else."""
 
 import os
 import subprocess

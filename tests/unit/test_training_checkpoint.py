@@ -1,4 +1,4 @@
-"""States: damage, other runs, random generators, signals."""
+"""A state comes back whole, that of another run or a damaged one is not taken for it."""
 
 import logging
 import os

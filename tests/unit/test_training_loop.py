@@ -1,4 +1,4 @@
-"""The loop: what it computes, logs, saves, and how it stops."""
+"""The loop computes the plain loop's weights, stopped or not, and logs what it did."""
 
 import json
 import math

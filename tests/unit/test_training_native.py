@@ -1,4 +1,4 @@
-"""Native runs: their files, and how they end (killed ones: tests/faults)."""
+"""A native run leaves its weights, log and record, which follow from seed and settings."""
 
 import made
 import pytest

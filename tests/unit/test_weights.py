@@ -1,4 +1,4 @@
-"""Weights files: which one is loaded, and what it says of itself."""
+"""The weights file that is named is loaded, and says itself what it is."""
 
 import shutil
 
