@@ -64,7 +64,7 @@ def _is_field(value: Any) -> bool:
     return value is None or (isinstance(value, str) and len(value) < 100)
 
 
-def keep_facts(facts: Facts) -> dict[str, Any]:
+def select_training_facts(facts: Facts) -> dict[str, Any]:
     """Select the plain fields about the training of the weights, for a run's record."""
     fields = flatten(facts)
     return {name: fields[name] for name in KEPT if fields.get(name) is not None}

@@ -31,11 +31,11 @@ from ..records import read_record
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
 from .colors import Colors, decide_colors
-from .facts import keep_facts
+from .facts import select_training_facts
 from .folder import Files, find_files
 from .hub import NotInCache, check_sums, download
-from .known import KnownFile, find_known
 from .reading import Checkpoint, read_checkpoint
+from .recognition import KnownFile, recognize_file
 from .rows import Weights, check_row, choose_row, list_rows_alike, list_unsaid, name_tensors
 
 STEPS = ("trained_steps", "total_steps")  # their names in releases
@@ -70,7 +70,7 @@ def import_run(
     """
     origin = find_origin(address)
     weights = read_origin(origin)
-    known = find_known(weights.checkpoint)
+    known = recognize_file(weights.checkpoint)
     if row is None:
         row = find_row(known.row) if known else choose_row(weights, config)
     check_row(weights, row, seed, config)
@@ -82,7 +82,7 @@ def import_run(
     model = assemble_row(row, config)
     model.load_state_dict(weights.tensors)
     choice = choose_colors(model, weights.checkpoint, colors, config)
-    described = describe(origin, weights, known)
+    described = describe_release(origin, weights, known)
     if known is None and not weights.checkpoint.record:
         described |= describe_choice(weights, row, config)
     write_run(output, model, row, seed, config, described, choice)
@@ -164,7 +164,7 @@ def read_origin(origin: Origin) -> Weights:
     return name_tensors(read_checkpoint(origin.files))
 
 
-def describe(origin: Origin, weights: Weights, known: KnownFile | None) -> dict[str, Any]:
+def describe_release(origin: Origin, weights: Weights, known: KnownFile | None) -> dict[str, Any]:
     """Describe released weights for a run's record: who released them, address, file, checksum.
 
     Weights that had been imported before keep the description of that import.
@@ -173,7 +173,7 @@ def describe(origin: Origin, weights: Weights, known: KnownFile | None) -> dict[
     before = checkpoint.record.get(RELEASED)
     if before:
         return {**before, "address": origin.address}
-    stored = keep_facts(checkpoint.record or checkpoint.facts)
+    stored = select_training_facts(checkpoint.record or checkpoint.facts)
     trained = {}
     if checkpoint.record:
         trained["identity"] = checkpoint.record.get("identity")

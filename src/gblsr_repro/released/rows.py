@@ -14,7 +14,14 @@ from ..errors import UserError
 from ..models import native
 from ..models.base import build_on_meta
 from ..models.rows import assemble_row
-from .facts import LOCAL, SPECTRA, compare_facts, compare_record, describe_row, keep_facts
+from .facts import (
+    LOCAL,
+    SPECTRA,
+    compare_facts,
+    compare_record,
+    describe_row,
+    select_training_facts,
+)
 from .names import OURS, Naming, find_naming, rename_all
 from .reading import Checkpoint
 
@@ -79,7 +86,8 @@ def check_row(weights: Weights, row: Arm | Method, seed: int, config: Config) ->
                 f"{weights.place} holds values of {weights.name_in_file(name)!r} that are not "
                 "finite; get it again."
             )
-    said = keep_facts(weights.checkpoint.record or weights.checkpoint.facts).get("seed", seed)
+    stored = weights.checkpoint.record or weights.checkpoint.facts
+    said = select_training_facts(stored).get("seed", seed)
     if said != seed:
         raise UserError(
             f"{weights.place} says seed = {said}, not {seed}; import it with --seed {said}, or set "

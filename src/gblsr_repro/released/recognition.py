@@ -24,8 +24,8 @@ class KnownFile:
     license: str
 
 
-def find_known(checkpoint: Checkpoint) -> KnownFile | None:
-    """Find the row about a file by its checksum; None for a file that is not known.
+def recognize_file(checkpoint: Checkpoint) -> KnownFile | None:
+    """Recognize a file by its checksum: the row about it, None for a file that is not known.
 
     One with the name of a known file and another checksum is logged as a warning, with both sizes.
     """
