@@ -17,7 +17,7 @@ import pandas as pd
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance import Provenance
+from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.reader import Aggregates

@@ -11,7 +11,7 @@ import pytest
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.aggregate import read_images
 from gblsr_repro.analysis.metrics import NATIVE
-from gblsr_repro.analysis.provenance import Provenance, Scope
+from gblsr_repro.analysis.provenance.differences import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import gather
 from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main

@@ -11,8 +11,8 @@ from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.verdicts import FILE, Verdict
-from gblsr_repro.analysis.provenance import Effect, Provenance, Scope
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
+from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
 from gblsr_repro.analysis.provenance.writing import list_facts
 from gblsr_repro.analysis.reader import Aggregates

@@ -13,7 +13,7 @@ from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Statement, build_claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.provenance import Provenance, Scope
+from gblsr_repro.analysis.provenance.differences import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper
 from gblsr_repro.analysis.reader import Aggregates, Rows
 from gblsr_repro.cli import main

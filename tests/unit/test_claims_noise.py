@@ -20,7 +20,7 @@ from gblsr_repro.analysis.claims.stated import CLAIMS, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim
 from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.provenance import Provenance, Scope
+from gblsr_repro.analysis.provenance.differences import Provenance, Scope
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load_protocol
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ..config import Config, find_repository_root
-from .provenance import Provenance
+from .provenance.differences import Provenance
 from .reader import Aggregates, read_rows
 
 

@@ -32,7 +32,7 @@ from ..errors import UserError
 from ..evaluation import OURS, PAPER
 from ..files import verify_checksum
 from ..progress import log
-from .provenance import Provenance
+from .provenance.differences import Provenance
 from .schemas import RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
 from .statistics import Summary
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict
 from ..analysis.metrics import list_shown
 from ..analysis.paper_aggregates import read_paper_aggregates
-from ..analysis.provenance import Scope
-from ..analysis.provenance.differences import join_values
+from ..analysis.provenance.differences import Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary

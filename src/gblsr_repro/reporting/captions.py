@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from ..analysis.provenance import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
+from ..analysis.provenance.differences import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
 from ..analysis.statistics import Column
 from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
 from ..wording import join_words

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..analysis.claims.verdicts import JudgedClaim, Verdict, read_claims
-from ..analysis.provenance import Scope
+from ..analysis.provenance.differences import Scope
 from ..analysis.provenance.recorded import read_paper
 from ..config import load_protocol
 from ..files import write_text

@@ -7,7 +7,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
-from ..analysis.provenance import Provenance, Scope
+from ..analysis.provenance.differences import Provenance, Scope
 from ..config import MAIN_TABLE, Config, Item, list_items, read_items, suggest
 from ..errors import UserError
 

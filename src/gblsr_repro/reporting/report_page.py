@@ -19,7 +19,7 @@ from PIL import Image
 
 from ..analysis.claims.verdicts import Verdict
 from ..analysis.derived import psnr_gaps, read_value
-from ..analysis.provenance import BENCHMARKS
+from ..analysis.provenance.differences import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods

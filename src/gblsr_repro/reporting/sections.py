@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..analysis.provenance import (
+from ..analysis.provenance.differences import (
     BENCHMARKS,
     PAPER_PRESET,
     RELEASED_PRESET,

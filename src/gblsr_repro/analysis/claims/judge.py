@@ -25,7 +25,7 @@ from ...errors import UserError
 from ..estimates import Estimate, NotMeasuredError
 from ..measured import Measured
 from ..paper_aggregates import read_paper_aggregates
-from ..provenance import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
+from ..provenance.differences import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates
 from .published import Published
 from .rules import Agreement, Finding

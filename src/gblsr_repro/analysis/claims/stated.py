@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...config import find_repository_root, read_table, suggest
 from ...errors import UserError
 from ..measured import Measure
-from ..provenance import Scope
+from ..provenance.differences import Scope
 from . import compute, diagnostics, native, structure, superres
 from .published import Tabled
 from .rules import RULES, AgreementRule

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...errors import UserError
 from ...files import write_csv
-from ..provenance import Scope
+from ..provenance.differences import Scope
 from ..reader import read_rows
 from .rules import Agreement
 

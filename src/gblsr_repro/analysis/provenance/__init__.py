@@ -4,16 +4,3 @@
 `writing` writes aggregates/provenance_*.json, and `differences` reads these files. Claims, tables
 and pages read conditions from them alone.
 """
-
-from .differences import (
-    BENCHMARKS,
-    DEVICE,
-    PAPER_PRESET,
-    RELEASED_PRESET,
-    SHARED_GPU,
-    Benchmark,
-    Difference,
-    Effect,
-    Provenance,
-    Scope,
-)

@@ -32,7 +32,7 @@ Line = tuple[Sequence[float], Sequence[float]]  # its two x and its two y in dat
 class Label:
     """The name of the marker of `size` points at (x, y) in data coordinates.
 
-    `others` are the further markers of the same arm or method.
+    `further` are the other markers of the same arm or method.
     """
 
     x: float
@@ -40,7 +40,7 @@ class Label:
     text: str
     size: float
     bold: bool = False
-    others: Sequence[Marker] = ()
+    further: Sequence[Marker] = ()
 
 
 def place_labels(
@@ -98,7 +98,7 @@ class _Plan:
         lines: Sequence[Line],
     ) -> None:
         pixels = axes.figure.dpi / 72
-        markers = [[(label.x, label.y, label.size), *label.others] for label in labels]
+        markers = [[(label.x, label.y, label.size), *label.further] for label in labels]
         x, y, width = np.concatenate(markers).T
         ends = [axes.transData.transform(np.column_stack(line)) / pixels for line in lines]
         self.inside = np.array(axes.bbox.extents) / pixels

@@ -41,9 +41,9 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
     """
     scale = format_scale(source.config["asr"]["timing"]["scale"])
     cells = _read_times_and_quality(source, scale, PAPER)
-    others = cells or _read_times_and_quality(source, scale, OURS)
+    by_any_clock = cells or _read_times_and_quality(source, scale, OURS)
     title = name_dataset(source, "asr", TIMED_SET)
-    source.require(others, "asr_latency", f"timed method with a PSNR-Y on {title}")
+    source.require(by_any_clock, "asr_latency", f"timed method with a PSNR-Y on {title}")
     figure = style.create_figure(style.TEXT_WIDTH, 3.1, differences)
     axes = figure.subplots()
     if not cells:

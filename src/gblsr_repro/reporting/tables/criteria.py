@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...analysis.criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, Outcome, judge_criteria
-from ...analysis.provenance import SHARED_GPU, Scope
+from ...analysis.provenance.differences import SHARED_GPU, Scope
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
 from ...config import Arm
