@@ -62,7 +62,7 @@ def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     axes.set_xlabel("PSNR (dB) ↑")
     axes.set_ylabel("LPIPS ↓ (axis inverted)")
     axes.invert_yaxis()
-    labels, lines = _draw_arms(source, axes, points, read_centers(source, points))
+    labels, lines = _draw_arms(source, axes, points)
     place_labels(figure, axes, labels, lines)
     return figure
 
@@ -77,7 +77,7 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
     device = format_device(source, "native")
     axes.set_xlabel(f"Inference time (ms per image, batch 1){device} ↓")
     axes.set_ylabel("PSNR (dB) ↑")
-    labels, lines = _draw_arms(source, axes, points, read_centers(source, points))
+    labels, lines = _draw_arms(source, axes, points)
     style.scale_time_axis(axes)
     place_labels(figure, axes, labels, lines)
     return figure
@@ -126,17 +126,17 @@ def _format_name(source: Aggregates, arm: str) -> str:
 
 
 def _draw_arms(
-    source: Aggregates, axes: Axes, points: pd.DataFrame, centers: pd.DataFrame
+    source: Aggregates, axes: Axes, points: pd.DataFrame
 ) -> tuple[list[Label], list[Line]]:
     """Draw per arm a small marker for each data set, joined to a large one at their mean.
 
-    `points` has the index (arm, dataset) and two columns, x then y, `centers` the means by arm.
-    Returns the labels that name the arms and the joining lines, as `place_labels` takes them.
+    `points` has the index (arm, dataset) and two columns, x then y. Returns the labels that name
+    the arms and the joining lines, as `place_labels` takes them.
     """
     sets = sort_by_order(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
     _draw_shape_legend(source, axes, shapes)
-    main = source.main_arm.arm
+    centers, main = read_centers(source, points), source.main_arm.arm
     arms = sort_by_order(points.index.get_level_values("arm"), source.arms)
     labels: list[Label] = []
     lines: list[Line] = []
