@@ -3,10 +3,12 @@
 import made
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from gblsr_repro.data import fetch, manifest, pins, sources
 from gblsr_repro.data.__main__ import renew_pins
+from gblsr_repro.evaluation import asr_latency
 
 SETS = ("set5", "set14", "b100", "urban100")
 
@@ -91,3 +93,14 @@ def test_b100_at_three_has_one_more_line(shared, mirrored):
         np.testing.assert_array_equal(large[:height, :width], small)
         added = large[-1] if width == 480 else large[:, -1]
         np.testing.assert_array_equal(added, lines[number])
+
+
+def test_sizes_of_a_mirror_are_those_of_the_table(mirrored):
+    for dataset in ("set14", "urban100"):
+        for image in asr_latency.list_timed_images(dataset, mirrored):
+            if image.source is not None:
+                low = image.load_low(mirrored, torch.device("cpu"))
+                assert tuple(low.shape[2:]) == (image.height // 4, image.width // 4)
+                assert image.source.load().shape[0] in range(
+                    image.height // 4 * 4, image.height + 1
+                )

@@ -1,11 +1,9 @@
 """The locality diagnostic on fields made by hand, whose statistics are known, and in numpy."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from gblsr_repro import config
-from gblsr_repro.analysis import aggregate
 from gblsr_repro.evaluation import locality
 
 RANGE, COLLAPSED = 1.75, 0.05
@@ -139,27 +137,6 @@ def test_each_test_turns_at_its_threshold(changes, met, thresholds):
     found = locality.apply_tests(measured(**changes), thresholds)
     assert list(found.values()) == met
     assert locality.count_tests_met(found) == sum(met)
-
-
-def test_seeds_are_averaged_before_testing():
-    seeds = [measured(t1=0.02), measured(t1=0.07), measured(t1=0.09, t3=None)]
-    values = pd.DataFrame(
-        [
-            ("gblsr_full", name, seed, value)
-            for seed, statistics in enumerate(seeds)
-            for name, value in statistics.items()
-            if value is not None
-        ],
-        columns=["arm", "statistic", "seed", "value"],
-    )
-    rows = aggregate.summarize_values("locality", values, config.load()).set_index("statistic")
-    assert rows["mean"]["t1"] == pytest.approx(0.06, rel=1e-12)
-    assert rows["mean"]["t3"] == 0.05
-    assert rows["mean"]["t1_met"] == 1  # two of the three seeds alone do meet it, one does not
-    without = aggregate.summarize_values(
-        "locality", values[values["statistic"] != "t3"], config.load()
-    )
-    assert not {"t3_met", "tests_met", "criterion_a"} & {*without["statistic"]}
 
 
 # --- criteria -----------------------------------------------------------------------------------

@@ -175,14 +175,3 @@ def test_the_sets_of_the_paper_are_timed_whole(config):
         assert all(image.source is None for image in images)
     with pytest.raises(UserError, match=r"sizes\.tsv"):
         asr_latency.list_timed_images("kodak", config)
-
-
-def test_sizes_of_a_mirror_are_those_of_the_table(mirrored):
-    for dataset in ("set14", "urban100"):
-        for image in asr_latency.list_timed_images(dataset, mirrored):
-            if image.source is not None:
-                low = image.load_low(mirrored, torch.device("cpu"))
-                assert tuple(low.shape[2:]) == (image.height // 4, image.width // 4)
-                assert image.source.load().shape[0] in range(
-                    image.height // 4 * 4, image.height + 1
-                )

@@ -31,6 +31,11 @@ def row(name):
     return configuration.find_row(name)
 
 
+def released(folder, name, settings):
+    """Write published weights of a row; return their file."""
+    return published.write_safetensors(folder, published.weights(name, settings).theirs)
+
+
 def brought_in(folder, name, path, settings, seed=0, colors=None):
     """Import weights; return the folder of the run and the config that names them."""
     settings = settings | {"released": {name: str(path)}}
@@ -58,8 +63,11 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", published.ROWS)
+FILES = [(name, "checkpoint") for name in published.ROWS]
+FILES += [(name, form) for name in ("gblsr_full", "gblsr_asr", "lte_rdn") for form in FORMATS]
+
+
+@pytest.mark.parametrize(("name", "form"), dict.fromkeys(FILES))
 def test_published_weights_show_what_they_show_under_our_names(name, form, settings, tmp_path):
     weights = published.weights(name, settings)
     path = FORMATS[form](tmp_path / "released", name, weights.theirs)
@@ -85,8 +93,7 @@ def test_published_shapes_are_ours_at_full_size(name):
 
 
 def test_a_record_says_where_weights_are_from(settings, tmp_path):
-    weights = published.weights("gblsr_asr_nole", settings)
-    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    path = released(tmp_path / "released", "gblsr_asr_nole", settings)
     facts = {"seed": 0, "trained_steps": 1000, "decoder_cfg": {"local_ensemble": False}}
     (path.parent / "config.json").write_text(json.dumps(facts))
     run, _ = brought_in(
@@ -103,7 +110,7 @@ def test_a_record_says_where_weights_are_from(settings, tmp_path):
     assert record["steps"] == 1000
     assert not {"wall_seconds", "device", "steps_per_second", "finished"} & set(record)
     (row_of_log,) = made.rows(run / "log.csv")
-    raw = weights.ours["decoder.raw_bandwidth"]
+    raw = published.weights("gblsr_asr_nole", settings).ours["decoder.raw_bandwidth"]
     bandwidth = torch.nn.functional.softplus(raw).item()
     assert float(row_of_log["bandwidth"]) == pytest.approx(bandwidth, rel=1e-6)
     assert row_of_log["loss"] == ""
@@ -141,7 +148,7 @@ ALIKE = {
 
 @pytest.mark.parametrize("name", ALIKE)
 def test_a_bare_file_that_fits_several_rows_says_so(name, settings, tmp_path, caplog):
-    path = published.write_safetensors(tmp_path, published.weights(name, settings).theirs)
+    path = released(tmp_path, name, settings)
     fits, unsaid = ALIKE[name]
     with pytest.raises(UserError, match=f"fits {', '.join(fits)} alike, .* {unsaid[0]}; choose"):
         import_run(str(path), None, 0, tmp_path / "run", settings)
@@ -162,8 +169,7 @@ def test_a_bare_file_that_fits_several_rows_says_so(name, settings, tmp_path, ca
 
 def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path):
     paths = {
-        name: published.write_safetensors(tmp_path / name, published.weights(name, settings).theirs)
-        for name in ("gblsr_scalar", "gblsr_fixed")
+        name: released(tmp_path / name, name, settings) for name in ("gblsr_scalar", "gblsr_fixed")
     }
     run, _ = brought_in(tmp_path / "run", "gblsr_scalar", paths["gblsr_scalar"], settings)
     before = (run / "run.json").read_bytes()
@@ -183,9 +189,7 @@ def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path):
 
 
 def test_planning_does_not_read_again_what_a_run_was_imported_from(settings, tmp_path, monkeypatch):
-    path = published.write_safetensors(
-        tmp_path / "got", published.weights("gblsr_scalar", settings).theirs
-    )
+    path = released(tmp_path / "got", "gblsr_scalar", settings)
     run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
     monkeypatch.setattr(importing, "read_origin", lambda origin: 1 / 0)
     check = partial(importing.check_before_import, row("gblsr_scalar"), 0, run)
@@ -223,8 +227,7 @@ def test_another_file_of_a_released_name_is_told_with_its_size(settings, tmp_pat
 
 
 def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings, tmp_path):
-    weights = published.weights("gblsr_scalar", settings)
-    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    path = released(tmp_path / "released", "gblsr_scalar", settings)
     run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
     load_run(run, NativeModel, named)
     load_run(run, NativeModel)  # as the image commands do, without a config
@@ -243,8 +246,7 @@ def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings
 
 
 def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
-    weights = published.weights("gblsr_asr", settings)
-    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    path = released(tmp_path / "released", "gblsr_asr", settings)
     run, _ = brought_in(tmp_path / "run", "gblsr_asr", path, settings, colors="unit")
     (run / "run.json").unlink()
     assert load_run(run / "weights.safetensors", ASRModel).colors == "unit"
@@ -253,8 +255,7 @@ def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
 
 
 def test_released_weights_are_not_bundled(settings, tmp_path, capsys):
-    weights = published.weights("gblsr_scalar", settings)
-    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    path = released(tmp_path / "released", "gblsr_scalar", settings)
     run, _ = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
     words = ["bundle", str(run), "--metrics", str(tmp_path), "--trained-on", "unknown"]
     assert main([*words, "--output", str(tmp_path / "native.safetensors")]) == 2
@@ -309,8 +310,7 @@ def test_what_an_older_run_says_otherwise_is_one_sentence(settings, tmp_path):
 
 def test_an_imported_run_is_imported_again_with_all_that_was_said_of_it(settings, tmp_path):
     """So a workflow takes one whose colors somebody chose by hand."""
-    weights = published.weights("gblsr_asr", settings)
-    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    path = released(tmp_path / "released", "gblsr_asr", settings)
     first, _ = brought_in(tmp_path / "first", "gblsr_asr", path, settings, colors="unit")
     second, named = brought_in(tmp_path / "second", "gblsr_asr", first, settings)
     assert load_run(second, ASRModel, named).colors == "unit"
