@@ -11,7 +11,7 @@ demo: $(VENV)/installed # the whole workflow at demo size, on photographs that s
 	$(BIN)/gblsr-repro summary --config results/demo/config.yaml
 
 test: $(VENV)/installed # all tests but those of Slurm and of a GPU
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-slurm: $(VENV)/installed # submits to a real one-node Slurm that it starts; needs root, slurm-wlm, munge
 	$(BIN)/python -m pytest tests/slurm
