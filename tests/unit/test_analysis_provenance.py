@@ -53,8 +53,6 @@ CHANGES = {
     "nothing": ((NATIVE, ASR), "", set()),
     "preset": (
         (replace(NATIVE, preset="demo"), replace(ASR, preset="demo")), "preset", set(Scope)),
-    "image size": (
-        with_setting("native.data.image_size", 64), "native.data.image_size", OF_NATIVE),
     "network": (
         with_setting("native.model.modes", 8), "native.model.modes", OF_NATIVE),
     "steps": (with_setting("native.training.steps", 200), "native.training.steps", TRAINED),
@@ -62,7 +60,6 @@ CHANGES = {
         with_setting("native.training.steps", 200, 2000), "native.training.steps", TRAINED),
     "unknown steps": (
         with_setting("native.training.steps"), "native.training", TRAINED),
-    "batch": (with_setting("native.training.batch_size", 4), "native.training.batch_size", TRAINED),
     "learning rate": (
         with_setting("native.training.betas", [0.9, 0.999]),
         "native.training.betas", TRAINED),
@@ -97,9 +94,6 @@ CHANGES = {
     "thresholds": (
         with_setting("diagnostics.thresholds.t1_cov_median", 0.01),
         "diagnostics.thresholds.t1_cov_median", {Scope.LOCALITY}),
-    "diagnosed images": (
-        with_setting("diagnostics.images", 9), "diagnostics.images",
-        {Scope.LOCALITY, Scope.ABLATION}),
     "passes": (
         with_setting("latency.passes", 3), "latency.passes",
         {Scope.LATENCY, Scope.ASR_LATENCY}),
@@ -112,9 +106,6 @@ CHANGES = {
         with_native(shared_gpu=["liif"]), "latency.shared_gpu", {Scope.LATENCY}),
     "timed images": (
         with_setting("asr.timing.size_divisor", 4), "asr.timing.size_divisor",
-        {Scope.ASR_LATENCY}),
-    "tile": (
-        with_setting("asr.tile_pixels", 9), "asr.tile_pixels",
         {Scope.ASR_LATENCY}),
     "recipe": (
         with_setting("asr.training.recipes", {"rdn": {"batch_size": 2}}),
