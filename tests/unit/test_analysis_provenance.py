@@ -330,12 +330,12 @@ def test_claims_captions_notes_page_and_record_say_the_same(
     write_provenance(folder / "aggregates", recorded)
     run = Provenance.read(folder / "aggregates")
     words = "".join(each.sentence for each in run.find_differences([*Scope]))
-    judged = claims_page.Claims(judge.write(folder / "aggregates", folder / "claims.csv", load()))
-    states = (state for _, _, state in judged.list_conditions())
+    judged = judge.write(folder / "aggregates", folder / "claims.csv", load())
+    states = (state for _, _, state in claims_page.list_conditions(judged))
     told = dict(zip(claims_page.SCOPE_TITLES, states, strict=True))
     for scope in set(Scope) - {Scope.STRUCTURE}:
         results = [
-            row for row in judged.rows if row.scope == scope and row.measured and row.id not in BOTH
+            row for row in judged if row.scope == scope and row.measured and row.id not in BOTH
         ]
         assert results, scope
         said = [row for row in results if words and words in (row.conditions, row.reason)]

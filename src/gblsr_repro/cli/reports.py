@@ -162,9 +162,8 @@ def print_summary(options: Options) -> None:
     if config["preset"] != "paper":
         print("These numbers show that everything runs; they are not the paper's experiment.")
     if (results / verdicts.FILE).is_file():
-        print(
-            f"claims: {claims_page.list_counts(claims_page.Claims.read(results / verdicts.FILE))}"
-        )
+        claims = verdicts.read_claims(results / verdicts.FILE)
+        print(f"claims: {claims_page.list_counts(claims)}")
     print()
     for name in ("tables", "figures", "claims.md", "report.html"):
         place, here = results / name, Path.cwd()

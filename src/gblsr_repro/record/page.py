@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict
+from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, read_claims
 from ..analysis.metrics import list_shown
 from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.provenance.differences import Scope, join_values
@@ -16,13 +16,7 @@ from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary
 from ..config import load_protocol
 from ..reporting.captions import compose_page_caption
-from ..reporting.claims_page import (
-    Claims,
-    count_by_topic,
-    format_agreement,
-    format_value,
-    summarize,
-)
+from ..reporting.claims_page import count_by_topic, format_agreement, format_value, summarize
 from ..reporting.items import build_possible, select_items
 from ..reporting.layout import Table, format_summary
 from ..reporting.names import name_dataset, name_subject
@@ -63,7 +57,7 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
     inside += [section for part in parts for section in list_superres_quality(part)]
     inside += build_tables(parts)
     if (folder / FILE).is_file():
-        claims = Claims.read(folder / FILE)
+        claims = read_claims(folder / FILE)
         inside += [list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
     inside += [describe_conditions(folder, part) for part in parts]
@@ -187,11 +181,11 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             )
 
 
-def list_diagnostic(claims: Claims) -> Section:
+def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:
     """List what the paper claims of locality and ablation beside what was measured."""
     rows = [
         (row.sentence, *format_sides(row))
-        for row in claims.rows
+        for row in claims
         if row.scope in (Scope.LOCALITY, Scope.ABLATION) and row.measured
     ]
     table = build_simple_table(("", "Paper", "Here"), rows, "lrr")
@@ -203,16 +197,16 @@ def format_sides(row: JudgedClaim) -> tuple[str, str]:
     return format_value(row.published, row.unit), format_value(row.measured, row.unit)
 
 
-def summarize_claims(claims: Claims) -> Section:
+def summarize_claims(claims: Sequence[JudgedClaim]) -> Section:
     """Summarize the claims: how many hold, and each ordering and bound."""
     text = f"{summarize(claims)} Every claim with its numbers: [{FILE}]({FILE})."
     return Section("What the paper claims", text, [count_by_topic(claims), *list_relations(claims)])
 
 
-def list_relations(claims: Claims) -> list[Table]:
+def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
     """List the orderings and bounds that the paper claims, and whether they hold here."""
     rows = []
-    for row in claims.rows:
+    for row in claims:
         is_bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
         if is_bound and row.measured and row.verdict not in SHOWN_ALONE:
             rows.append((row.sentence, *format_sides(row), format_agreement(row)))

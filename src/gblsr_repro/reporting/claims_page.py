@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..analysis.claims.verdicts import JudgedClaim, Verdict, read_claims
@@ -31,56 +29,54 @@ RARE = (Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OTHER_DEVICE, Verdict.NOT_JUDG
 """The verdicts that are explained only where they occur."""
 
 
-@dataclass(frozen=True)
-class Claims:
-    """All rows of claims.csv in their order."""
+def count_verdicts(rows: Sequence[JudgedClaim]) -> list[tuple[Verdict, str, int]]:
+    """Count claims by verdict, beside it in full; rare verdicts only where they occur."""
+    counts = Counter((Verdict(row.verdict), row.qualified_verdict) for row in rows)
+    for verdict in {*Verdict} - {*RARE} - {verdict for verdict, _ in counts}:
+        counts[verdict, str(verdict)] = 0
+    order = [*Verdict]
+    lines = [(verdict, text, number) for (verdict, text), number in counts.items()]
+    return sorted(lines, key=lambda line: (order.index(line[0]), line[1]))
 
-    rows: Sequence[JudgedClaim]
 
-    @classmethod
-    def read(cls, path: Path) -> Claims:
-        """Read claims.csv. Raises `UserError`."""
-        return cls(read_claims(path))
+def group_by_topic(rows: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
+    """Group claims by their topic, in their order."""
+    by_topic: dict[str, list[JudgedClaim]] = {}
+    for row in rows:
+        by_topic.setdefault(row.topic, []).append(row)
+    return by_topic
 
-    def count_verdicts(self) -> dict[tuple[Verdict, str], int]:
-        """Count the claims by verdict and qualifier; rare verdicts only where they occur."""
-        counts = Counter((Verdict(row.verdict), row.qualifier) for row in self.rows)
-        for verdict in Verdict:
-            if verdict not in RARE and not any(verdict == counted for counted, _ in counts):
-                counts[verdict, ""] = 0
-        order = [*Verdict]
-        return dict(sorted(counts.items(), key=lambda item: (order.index(item[0][0]), item[0][1])))
 
-    @cached_property
-    def shared_differences(self) -> dict[str, list[str]]:
-        """By scope with judged claims: the differences from the paper that all its claims share."""
-        shared: dict[str, list[str]] = {}
-        for row in self.rows:
-            if row.measured and row.verdict != Verdict.NOT_JUDGED:
-                differences = _split_conditions(row)
-                before = shared.get(row.scope, differences)
-                shared[row.scope] = [text for text in before if text in differences]
-        return shared
+def find_shared_differences(rows: Sequence[JudgedClaim]) -> dict[str, list[str]]:
+    """Find the differences from the paper that all judged claims of a scope share, by scope."""
+    shared: dict[str, list[str]] = {}
+    for row in rows:
+        if row.measured and row.verdict != Verdict.NOT_JUDGED:
+            differences = _split_conditions(row)
+            before = shared.get(row.scope, differences)
+            shared[row.scope] = [text for text in before if text in differences]
+    return shared
 
-    def list_single_differences(self, row: JudgedClaim) -> list[str]:
-        """List the differences of one claim beyond those that its whole scope shares."""
-        shared = self.shared_differences.get(row.scope, [])
-        return [text for text in _split_conditions(row) if text not in shared]
 
-    def list_conditions(self) -> list[tuple[str, str, str]]:
-        """List by scope its title, the paper's conditions, and how this run differs from them."""
-        lines = []
-        for scope, title in SCOPE_TITLES.items():
-            rows = [row for row in self.rows if row.scope == scope]
-            if scope not in self.shared_differences:
-                unjudged = any(row.verdict == Verdict.NOT_JUDGED for row in rows)
-                state = str(Verdict.NOT_JUDGED if unjudged else Verdict.NOT_MEASURED)
-            else:
-                single = any(map(self.list_single_differences, rows))
-                equal = "as in the paper" + ", except where single claims say otherwise" * single
-                state = "; ".join(self.shared_differences[scope]) or equal
-            lines.append((title, describe_paper_conditions(scope), state))
-        return lines
+def list_conditions(rows: Sequence[JudgedClaim]) -> list[tuple[str, str, str]]:
+    """List by scope its title, the paper's conditions, and how this run differs from them."""
+    shared, lines = find_shared_differences(rows), []
+    for scope, title in SCOPE_TITLES.items():
+        of_scope = [row for row in rows if row.scope == scope]
+        if scope not in shared:
+            unjudged = any(row.verdict == Verdict.NOT_JUDGED for row in of_scope)
+            state = str(Verdict.NOT_JUDGED if unjudged else Verdict.NOT_MEASURED)
+        else:
+            single = any(list_single_differences(row, shared) for row in of_scope)
+            equal = "as in the paper" + ", except where single claims say otherwise" * single
+            state = "; ".join(shared[scope]) or equal
+        lines.append((title, describe_paper_conditions(scope), state))
+    return lines
+
+
+def list_single_differences(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> list[str]:
+    """List the differences of one claim beyond those that its whole scope shares."""
+    return [text for text in _split_conditions(row) if text not in shared.get(row.scope, ())]
 
 
 def _split_conditions(row: JudgedClaim) -> list[str]:
@@ -104,9 +100,9 @@ def describe_paper_conditions(scope: Scope) -> str:
     return f"{trained}, trained on {sets}, {measured_on}"
 
 
-def write(claims: Path, output: Path) -> Claims:
+def write(claims: Path, output: Path) -> list[JudgedClaim]:
     """Write the rows of claims.csv as Markdown; return them."""
-    rows = Claims.read(claims)
+    rows = read_claims(claims)
     write_text(output, render_markdown(build_page(rows)))
     return rows
 
@@ -114,28 +110,33 @@ def write(claims: Path, output: Path) -> Claims:
 # --- sections -------------------------------------------------------------------------------------
 
 
-def build_page(claims: Claims) -> Section:
+def build_page(rows: Sequence[JudgedClaim]) -> Section:
     """Build the page of all claims: how many hold, under which conditions, and one by one."""
-    inside = [explain_verdicts(claims), tabulate_conditions(claims), *build_topics(claims)]
+    conditions = build_simple_table(("Claims about", "Paper", "This run"), list_conditions(rows))
+    inside = [
+        explain_verdicts(rows),
+        Section("Conditions", tables=[conditions]),
+        *build_topics(rows),
+    ]
     return Section(
         "The paper's claims, measured here",
-        summarize(claims),
-        [count_by_topic(claims)],
+        summarize(rows),
+        [count_by_topic(rows)],
         inside=inside,
     )
 
 
-def summarize(claims: Claims) -> str:
+def summarize(rows: Sequence[JudgedClaim]) -> str:
     """Say how many of the claims that the run decides hold, and why the others are open."""
-    counts = Counter(row.holds for row in claims.rows)
-    verdicts = Counter(row.verdict for row in claims.rows)
+    counts = Counter(row.holds for row in rows)
+    verdicts = Counter(row.verdict for row in rows)
     absent, device = verdicts[Verdict.NOT_MEASURED], verdicts[Verdict.OTHER_DEVICE]
     text = (
         f"{counts['yes']} of the {counts['yes'] + counts['no']} claims that this run decides hold. "
         f"Of the others {counts[''] - absent - device} are left open by seed noise or not judged, "
         f"{device} need the paper's GPU and {absent} have no number here."
     )
-    if any(row.verdict == Verdict.DIFFERENT for row in claims.rows):
+    if any(row.verdict == Verdict.DIFFERENT for row in rows):
         text += (
             " Numbers measured under other conditions than the paper's are held against it all the "
             "same, and are never called reproduced."
@@ -143,50 +144,37 @@ def summarize(claims: Claims) -> str:
     return text
 
 
-def count_by_topic(claims: Claims) -> Table:
+def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
     """Count by topic the claims that hold, that do not, and that are not decided."""
-    by_topic: dict[str, Counter[str]] = {}
-    for row in claims.rows:
-        by_topic.setdefault(row.topic, Counter())[row.holds] += 1
     columns = ("yes", "no", "")
-    lines = [
-        (topic, *(str(counts[column] or DASH) for column in columns))
-        for topic, counts in by_topic.items()
-    ]
+    lines = []
+    for topic, of_topic in group_by_topic(rows).items():
+        counts = Counter(row.holds for row in of_topic)
+        lines.append((topic, *(str(counts[column] or DASH) for column in columns)))
     return build_simple_table(("Topic", "Hold", "Do not hold", "Open"), lines, "lrrr")
 
 
-def list_counts(claims: Claims) -> str:
+def list_counts(rows: Sequence[JudgedClaim]) -> str:
     """List the verdicts with the number of claims that got each."""
-    counts = claims.count_verdicts().items()
-    return "; ".join(f"{n} {', '.join(filter(None, key))}" for key, n in counts if n)
+    return "; ".join(f"{number} {text}" for _, text, number in count_verdicts(rows) if number)
 
 
-def explain_verdicts(claims: Claims) -> Section:
+def explain_verdicts(rows: Sequence[JudgedClaim]) -> Section:
     """Explain the meaning of each verdict, with the number of claims that got it."""
-    counts = [
-        (", ".join(filter(None, key)), str(n), VERDICT_STYLES[key[0]][-1])
-        for key, n in claims.count_verdicts().items()
+    lines = [
+        (text, str(number), VERDICT_STYLES[verdict][-1])
+        for verdict, text, number in count_verdicts(rows)
     ]
-    table = build_simple_table(("Verdict", "Claims", "Meaning"), counts)
+    table = build_simple_table(("Verdict", "Claims", "Meaning"), lines)
     return Section("Verdicts", tables=[table])
 
 
-def tabulate_conditions(claims: Claims) -> Section:
-    """Tabulate the paper's conditions of each scope, and how this run differs from them."""
-    header = ("Claims about", "Paper", "This run")
-    return Section("Conditions", tables=[build_simple_table(header, claims.list_conditions())])
-
-
-def build_topics(claims: Claims) -> list[Section]:
+def build_topics(rows: Sequence[JudgedClaim]) -> list[Section]:
     """Build a section for every topic, with a row for each of its claims."""
     # The verdict is second, where a narrow screen shows it, too.
     header = ("Claim", "Verdict", "Paper", "Measured", "Tolerance", "Where", "Remarks")
-    by_topic: dict[str, list[JudgedClaim]] = {}
-    for row in claims.rows:
-        by_topic.setdefault(row.topic, []).append(row)
-    sections = []
-    for topic, rows in by_topic.items():
+    shared, sections = find_shared_differences(rows), []
+    for topic, of_topic in group_by_topic(rows).items():
         lines = [
             (
                 row.sentence,
@@ -195,11 +183,11 @@ def build_topics(claims: Claims) -> list[Section]:
                 format_value(row.measured, row.unit),
                 format_tolerance(row),
                 row.where,
-                format_remarks(claims, row),
+                format_remarks(row, shared),
             )
-            for row in rows
+            for row in of_topic
         ]
-        rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in rows))}."
+        rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
         sections.append(Section(topic, rules, [build_simple_table(header, lines)]))
     return sections
 
@@ -227,9 +215,9 @@ def format_tolerance(row: JudgedClaim) -> str:
     return f"±{value}" if value != "0" else row.rule.partition(" (")[0]
 
 
-def format_remarks(claims: Claims, row: JudgedClaim) -> str:
+def format_remarks(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> str:
     """Format the rest about a result: missing numbers, single differences, the note."""
-    parts = [row.reason, "; ".join(claims.list_single_differences(row)), row.note]
+    parts = [row.reason, "; ".join(list_single_differences(row, shared)), row.note]
     return ". ".join(part.rstrip(".") for part in parts if part)
 
 

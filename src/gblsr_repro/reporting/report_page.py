@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from PIL import Image
 
-from ..analysis.claims.verdicts import Verdict
+from ..analysis.claims.verdicts import Verdict, read_claims
 from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.provenance.differences import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
@@ -27,7 +27,7 @@ from ..errors import UserError
 from ..files import write_text
 from ..records import read_record
 from .captions import compose_page_caption
-from .claims_page import Claims, build_topics, count_by_topic, explain_verdicts, summarize
+from .claims_page import build_topics, count_by_topic, explain_verdicts, summarize
 from .items import build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset, sort_by_order
@@ -103,12 +103,12 @@ def _list_links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]
 
 def _build_claims(path: Path, source: Aggregates) -> Section:
     """Build the section of claims, with the claims of each topic folded up."""
-    claims = Claims.read(path)
+    claims = read_claims(path)
     text, tables = summarize(claims), [count_by_topic(claims)]
     if source.config["preset"] == "demo":
-        holding = sum(row.verdict == Verdict.HOLDS for row in claims.rows)
+        holding = sum(row.verdict == Verdict.HOLDS for row in claims)
         text = (
-            f"{holding} of {len(claims.rows)} claims are about structure alone and hold here; "
+            f"{holding} of {len(claims)} claims are about structure alone and hold here; "
             "parameters are counted at the paper's size, not at that of the networks trained here. "
             "A demo can judge none of the others: they rest on the paper's data, training and "
             "device. What it measured for them is folded away below, topic by topic."
