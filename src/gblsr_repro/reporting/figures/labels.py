@@ -17,7 +17,6 @@ DIRECTIONS = np.deg2rad(np.arange(0, 360, 5))  # from a marker to its label
 GAPS = np.array([2.0, 3, 5, 8, 12, 17, 23, 30, 40])  # points from a marker's edge to its label
 NEXT_TO = 5.0  # points: a label further off than this is joined to its marker by a line
 APART = 1.5  # points between a label and what it must not touch
-ROUNDS = 3  # how often every label chooses its place, beside the places of the others
 STEPS = 60  # points at which a line is looked at
 HARDLY, CLEARLY = 0.3, 5.0  # points by which other markers must, and should, be further off
 # The costs of a place besides its distance in points; one outweighs all that follow it.
@@ -55,15 +54,12 @@ def place_labels(
     """
     for _ in range(2):  # legends and tick labels move once more after a first pass
         figure.draw_without_rendering()
-    texts = [_draw_label(axes, label) for label in labels]
-    plan = _Plan(axes, labels, texts, lines)
-    for _ in range(ROUNDS):
-        for number in sorted(range(len(labels)), key=lambda number: not labels[number].bold):
-            plan.choose_place(number)
-    for number, (label, text) in enumerate(zip(labels, texts, strict=True)):
-        box = plan.measure_offset(number)
+    plan = _Plan(axes, labels, lines)
+    for number in sorted(range(len(labels)), key=lambda number: not labels[number].bold):
+        text = _draw_label(axes, labels[number])
+        box = plan.choose_place(number, np.array(text.get_window_extent().size) / plan.pixels)
         text.xyann = (box[0], box[1])
-        _draw_leader(axes, label, box)
+        _draw_leader(axes, labels[number], box)
 
 
 def _draw_label(axes: Axes, label: Label) -> Annotation:
@@ -88,39 +84,34 @@ def _draw_leader(axes: Axes, label: Label, box: Array) -> None:
 
 
 class _Plan:
-    """The places of labels, markers and lines, in points; a box is x0, y0, x1, y1."""
+    """The places of markers, lines and labels so far, in points; a box is x0, y0, x1, y1."""
 
-    def __init__(
-        self,
-        axes: Axes,
-        labels: Sequence[Label],
-        texts: Sequence[Annotation],
-        lines: Sequence[Line],
-    ) -> None:
-        pixels = axes.figure.dpi / 72
-        markers = [[(label.x, label.y, label.size), *label.further] for label in labels]
-        x, y, width = np.concatenate(markers).T
-        ends = [axes.transData.transform(np.column_stack(line)) / pixels for line in lines]
-        self.inside = np.array(axes.bbox.extents) / pixels
-        self.sizes = [np.array(text.get_window_extent().size) / pixels for text in texts]
-        self.boxes = np.full((len(labels), 4), np.nan)  # no place yet, and in no label's way
-        self.owners = np.repeat(np.arange(len(labels)), [len(group) for group in markers])
-        self.named = np.searchsorted(self.owners, np.arange(len(labels)))
-        self.markers = axes.transData.transform(np.column_stack([x, y])) / pixels
+    def __init__(self, axes: Axes, labels: Sequence[Label], lines: Sequence[Line]) -> None:
+        self.pixels = axes.figure.dpi / 72
+        groups = [[(label.x, label.y, label.size), *label.further] for label in labels]
+        x, y, width = np.concatenate(groups).T
+        ends = [axes.transData.transform(np.column_stack(line)) / self.pixels for line in lines]
+        self.inside = np.array(axes.bbox.extents) / self.pixels
+        self.markers = axes.transData.transform(np.column_stack([x, y])) / self.pixels
         self.radii = width / 2
+        self.owners = np.repeat(np.arange(len(labels)), [len(group) for group in groups])
+        self.named = np.searchsorted(self.owners, np.arange(len(labels)))
         self.lines = np.array([np.linspace(pair[0], pair[1], STEPS) for pair in ends]).reshape(
             -1, STEPS, 2
         )
+        self.boxes = np.empty((0, 4))
 
-    def choose_place(self, label: int) -> None:
-        """Choose the place of a label that costs least beside the places of the others."""
-        named, middle = self.named[label], self.sizes[label] / 2
+    def choose_place(self, label: int, size: Array) -> Array:
+        """Choose the place of a label that costs least; return its box from its marker's center."""
+        named = self.named[label]
         gaps, turns = np.repeat(GAPS, len(DIRECTIONS)), np.tile(DIRECTIONS, len(GAPS))
         way = np.column_stack([np.cos(turns), np.sin(turns)])
-        centers = self.markers[named] + way * (self.radii[named] + gaps[:, None] + middle)
-        boxes = np.hstack([centers - middle, centers + middle])
+        centers = self.markers[named] + way * (self.radii[named] + gaps[:, None] + size / 2)
+        boxes = np.hstack([centers - size / 2, centers + size / 2])
         # Of places that cost the same argmin takes the first, which is to the right.
-        self.boxes[label] = boxes[np.argmin(self._compute_costs(label, boxes) + gaps)]
+        box = boxes[np.argmin(self._compute_costs(label, boxes) + gaps)]
+        self.boxes = np.vstack([self.boxes, box])
+        return box - np.tile(self.markers[named], 2)
 
     def _compute_costs(self, label: int, boxes: Array) -> Array:
         """Compute the costs of each box as a label's place, but for its distance."""
@@ -128,23 +119,18 @@ class _Plan:
         mine, foreign = away[:, self.owners == label], away[:, self.owners != label]
         nearest = mine.min(axis=1, keepdims=True)
         named = np.delete(away[:, self.named], label, axis=1)
-        others = np.delete(self.boxes, label, axis=0)
         apart = np.array([-APART, -APART, APART, APART])
         outside = (boxes[:, :2] < self.inside[:2]) | (boxes[:, 2:] > self.inside[2:])
         hidden = _test_inside(boxes, self.lines).any(axis=-1)
         return (
             OUTSIDE * outside.any(axis=1)
-            + ON_LABEL * _test_overlap(boxes, others + apart).sum(axis=1)
+            + ON_LABEL * _test_overlap(boxes, self.boxes + apart).sum(axis=1)
             + NEARER_TO_OTHER * (named <= mine[:, :1] + HARDLY).sum(axis=1)
             + NEARER_TO_OTHER * (foreign <= nearest + HARDLY).sum(axis=1)
             + ON_MARKER * (away < self.radii + APART).sum(axis=1)
             + NOT_CLEAR * (foreign < nearest + CLEARLY).sum(axis=1)
             + ON_LINE * hidden.sum(axis=1)
         )
-
-    def measure_offset(self, label: int) -> Array:
-        """Measure a label's box from the center of the marker that it names."""
-        return self.boxes[label] - np.tile(self.markers[self.named[label]], 2)
 
 
 def _measure_distances(boxes: Array, points: Array) -> Array:
