@@ -26,5 +26,4 @@ rule all:
         list_items("native"),
         list_items("asr"),
         rules.claims.output,
-        rules.claims_page.output,
         f"{R}/report.html",

@@ -27,6 +27,7 @@ from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.evaluation.locality import apply_tests, count_tests_met
 from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
 
@@ -245,7 +246,12 @@ class Results:
 
     def build(self, name: str) -> Table:
         """Build a table, the first of its name."""
-        return build.list_builders(self.config)[name](self.read())[0]
+        return self.build_all(name)[0]
+
+    def build_all(self, name: str) -> list[Table]:
+        """Build the tables of an item, beside the paper's where its name ends so."""
+        item = select_items("table", self.config)[name.removesuffix("_vs_paper")]
+        return build.list_builders(item)[name](self.read())
 
     def build_cells(self, name: str) -> dict[str, list[str]]:
         """Build a table; return its cells by the label of their row."""

@@ -8,6 +8,7 @@ import re
 CHANGE = re.compile(r"Union of exclusive params before and now across all output: before: (.*)")
 TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 CODE = "code_sha256"
+TABLES = "config/"  # begins the names of files, of which there are checksums alone
 
 
 def describe_changes(reason: str) -> list[str]:
@@ -21,7 +22,11 @@ def describe_changes(reason: str) -> list[str]:
     before, _, now = found[1].partition(" now: ")
     old, new = _read_parameters(before), _read_parameters(now)
     names = sorted(old.keys() | new.keys())
-    changes = [f"{n}: {old.get(n, 'none')} -> {new.get(n, 'none')}" for n in names if n != CODE]
+    changes = [
+        n if n.startswith(TABLES) else f"{n}: {old.get(n, 'none')} -> {new.get(n, 'none')}"
+        for n in names
+        if n != CODE
+    ]
     return [*changes, *(["the code"] if CODE in names else [])]
 
 

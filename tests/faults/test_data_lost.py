@@ -37,7 +37,7 @@ def mirror(tmp_path, monkeypatch):
 def standardized(mirror, tmp_path):
     """Fetch the set, and let it be standardized into out/kodak.npy; the command's status."""
     config_file = ["--config", str(tmp_path / "config.yaml")]
-    output = ["--output", str(tmp_path / "out" / "kodak.npy")]
+    output = ["--output", str(tmp_path / "out")]
     assert cli.main(["fetch", "odd", *config_file]) == 0
     return lambda: cli.main(["native", "standardize", "kodak", *output, *config_file])
 

@@ -166,9 +166,8 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
     evaluation.evaluate_run(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path / "state")
     record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name
-    fields = tmp_path / "fields.npz"
-    native_fields.write_fields(config, arm, 0, run, validation, thresholds, fields)
-    assert fields.is_file()
+    native_fields.write_fields(config, [run], validation, thresholds, tmp_path)
+    assert (tmp_path / "gblsr_full" / "seed0.npz").is_file()
 
 
 def test_lpips_on_cuda_is_that_of_the_cpu(cuda):

@@ -360,11 +360,15 @@ def test_the_papers_training_differs_in_nothing(arm, upscalers, tmp_path, config
 def test_command_line(tmp_path, capsys):
     run_record(tmp_path, "liif", 0)
     output = tmp_path / "aggregates" / "runs.csv"
-    arguments = ["aggregate", "runs", "--results", str(tmp_path), "--output", str(output)]
-    assert main(arguments) == 0
+    folders = ["--results", str(tmp_path), "--output", str(output.parent)]
+    assert main(["aggregate", "runs", *folders]) == 0
     assert output.read_text().count("\n") == 2
-    assert main(["aggregate", "asr_runs", *arguments[2:]]) == 2
+    assert main(["aggregate", "asr_runs", *folders]) == 2
     assert "train first" in capsys.readouterr().err
+    output.unlink()
+    assert main(["aggregate", "runs", "asr_run", *folders]) == 2
+    assert "no aggregate 'asr_run'; did you mean 'asr_runs'" in capsys.readouterr().err
+    assert not output.exists()
 
 
 def test_structure_is_the_paper_s_whatever_was_run(tmp_path):

@@ -1,7 +1,6 @@
 """The dependencies that are collected for jobs are what these read and run."""
 
 import sys
-from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import published_weights as published
 import pytest
 import torch
 import your_own
+from watched import Watched
 
 from gblsr_repro import config as configuration
 from gblsr_repro import dependencies, inference, runs
@@ -67,48 +67,6 @@ TINY = {
 }  # fmt: skip
 
 # --- what is looked up ----------------------------------------------------------------------------
-
-
-class Watched(dict):
-    """A config that notes the names of the settings that are looked up in it."""
-
-    def __init__(self, content: Mapping, seen: set[str], place: str = "") -> None:
-        super().__init__(
-            {
-                key: Watched(value, seen, f"{place}{key}.")
-                if isinstance(value, dict) and f"{place}{key}" not in collect.MAPS
-                else value
-                for key, value in content.items()
-            }
-        )
-        self.seen, self.place = seen, place
-
-    def __getitem__(self, key: str) -> object:
-        value = super().__getitem__(key)
-        if not isinstance(value, Watched):
-            self.seen.add(f"{self.place}{key}")
-        return value
-
-    def __iter__(self):
-        return iter(list(super().keys()))
-
-    def __or__(self, other: dict) -> "Watched":
-        made = Watched({key: dict.__getitem__(self, key) for key in self}, self.seen, self.place)
-        made.update(other)
-        return made
-
-    def get(self, key: str, default: object = None) -> object:
-        return self[key] if dict.__contains__(self, key) else default
-
-    def keys(self):
-        return list(self)
-
-    def items(self):
-        return [(key, self[key]) for key in self]
-
-    def values(self):
-        return [self[key] for key in self]
-
 
 # How and where a job works, and which of its files it is about: no other result comes of that.
 PLACES = {"device", "threads", "resources", "results", "mirror", "accept_partial"}
@@ -223,8 +181,8 @@ JOBS = {
     "exemplars": lambda c, r, o: exemplars.write_exemplars(
         c, [r / "gblsr_full"], r / "arrays", o),
     "fields": lambda c, r, o: native_fields.write_fields(
-        c, ARM, 0, r / "gblsr_full", r / "arrays/validation.npy",
-        r / "arrays/validation_regions.json", o / "a.npz"),
+        c, [r / "gblsr_full"], r / "arrays/validation.npy",
+        r / "arrays/validation_regions.json", o),
     **{
         f"latency {name}": lambda c, r, o, arm=ARMS[name]: native_latency.time_arm(
             c, arm, 0, r / "arrays", o, o / "state")
@@ -299,7 +257,7 @@ def test_a_job_reads_and_runs_what_its_output_is_said_to_follow_from(tiny, watch
         classes = ()
         if isinstance(subject, configuration.Arm | configuration.Method):
             classes = collect.find_model_classes(subject)
-        code |= list_files(collect.RULES[each].code, classes)
+        code |= list_files(collect.find_rule(each, subject).code, classes)
     watching = {name for name in watched.seen if collect.is_monitoring(name)}
     allowed = PLACES | WHICH | watching | ALLOWED.get(rule, set())
     if rule.endswith("latency"):  # no time depends on initial values

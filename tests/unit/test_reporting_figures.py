@@ -348,13 +348,13 @@ def test_a_figure_is_drawn_where_a_notebook_names_its_own_backend(sources, tmp_p
     write_json(tmp_path / "config.json", source.config)
     places = ["--config", tmp_path / "config.json", "--aggregates", source.folder]
     done = subprocess.run(
-        [*COMMAND, "figures", "--only", "frontier", *places, "--output", tmp_path],
+        [*COMMAND, "items", "--only", "frontier", *places, "--output", tmp_path],
         env={**os.environ, "MPLBACKEND": "module://a_notebook_that_is.not_installed"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "frontier.png").is_file()
+    assert (tmp_path / "figures" / "frontier.png").is_file()
 
 
 # --- what is missing ------------------------------------------------------------------------------

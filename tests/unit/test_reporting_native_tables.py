@@ -8,7 +8,7 @@ import pytest
 from gblsr_repro.analysis.subjects import ARMS, SETS
 from gblsr_repro.config import load, tables
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting.tables import build
+from gblsr_repro.reporting.items import select_items
 from results import PAPER
 
 MAIN = "**GB-LSR-Scalar** (main)"
@@ -50,10 +50,10 @@ def test_extra_evaluation_column_gets_its_table(results):
         results.build("main_b100")
     results.set_native(columns=(*SETS, "b100"))
     assert "B100" in results.build("main_b100").title
-    lse = build.list_builders(config)["lse"](results.read())
+    lse = results.build_all("lse")
     assert [len(table.columns) for table in lse] == [7, 3]  # a page is as wide as three sets
     assert results.build("winners").rows[-1].cells[0] == "B100"
-    assert "main_b100_vs_paper" not in build.list_builders(config)
+    assert select_items("table", config)["main_b100"].compared == "no"
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
     assert results.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
 

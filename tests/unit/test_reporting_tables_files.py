@@ -7,38 +7,39 @@ import subprocess
 import pytest
 from paper_results import build_paper_run
 
-from gblsr_repro.analysis.reader import BICUBIC
+from gblsr_repro.analysis.reader import BICUBIC, Aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import list_items, list_methods, load, read_items
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import document, figures
+from gblsr_repro.reporting import document, items
 from gblsr_repro.reporting.tables import build
 from results import Results, build_demo_run, build_sparse_run
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
 
-def test_every_possible_table_is_written_and_the_rest_explained(results, tmp_path):
+def test_every_possible_item_is_written_and_the_rest_explained(results, tmp_path):
     results.set_native()
-    output = tmp_path / "tables"
-    written, skipped = build.write(results.write(), output, results.config)
-    assert {path.stem for path in output.iterdir()} == set(written)
-    assert {*written, *skipped} == {*build.list_builders(results.config)}
-    compared = {f"{name}_vs_paper" for name, item in read_items().items() if item.compared == "yes"}
-    assert compared <= {*written, *skipped}
+    written, skipped = items.write(results.write(), tmp_path / "out", results.config)
+    assert {*tmp_path.glob("out/*/*")} == {*written}
+    names = {path.stem for path in written}
+    assert {name.removesuffix("_vs_paper") for name in names} | {*skipped} == {*read_items()}
+    assert {"main_kodak", "main_kodak_vs_paper", "frontier", "licenses"} <= names
     assert "asr_quality.csv" in skipped["asr_quality_x2_x3_x4_main"]
 
 
-def test_named_tables_fail_with_their_reason(results, tmp_path):
+def test_named_items_fail_with_their_reason(results, tmp_path):
     results.set_native()
     root, output = results.write(), tmp_path / "out"
-    arguments = ["tables", "--aggregates", str(root), "--output", str(output)]
+    arguments = ["items", "--aggregates", str(root), "--output", str(output)]
     assert main([*arguments, "--only", "main_kodak", "lse"]) == 0
-    assert {path.name for path in output.iterdir()} == {"lse.tex", "main_kodak.tex"}
-    with pytest.raises(UserError, match="no table 'main_kodk'"):
-        build.write(root, tmp_path, results.config, ["main_kodk"])
+    names = {"lse.tex", "lse_vs_paper.tex", "main_kodak.tex", "main_kodak_vs_paper.tex"}
+    assert {path.name for path in output.glob("*/*")} == names
+    with pytest.raises(UserError, match="no table or figure 'main_kodk'"):
+        items.write(root, tmp_path / "none", results.config, ["main_kodak", "main_kodk"])
     with pytest.raises(UserError, match=r"runs\.csv does not exist"):
-        build.write(root, tmp_path, results.config, ["compute_native"])
+        items.write(root, tmp_path / "none", results.config, ["compute_native"])
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize(
@@ -49,14 +50,13 @@ def test_a_run_of_few_arms_has_every_table_that_its_config_allows(results, arms)
     config = results.config
     config["native"]["arms"] = arms
     results.set_native(arms=arms)
-    source, builders = results.read(), build.list_builders(config)
     names = [
         name
         for name, item in list_items(config).items()
         if item.needs == "native" and item.kind == "table"
     ]
     assert {"main_kodak", "winners", "lse"} & {*names}
-    assert all(builders[name](source) for name in names)
+    assert all(results.build_all(name) for name in names)
 
 
 def test_licenses_follow_the_config(results):
@@ -116,9 +116,9 @@ def find_overfull(document, folder):
 )
 def test_every_table_fits_the_text_width_of_the_paper(repository, tmp_path, fill, overlays):
     config = load([repository / "config" / name for name in ("config.yaml", *overlays)])
-    folder = fill(tmp_path, config).write()
-    _, skipped = build.write(folder, tmp_path / "tables", config)
-    assert not skipped
+    source = Aggregates(fill(tmp_path, config).write(), config)
+    for item in items.select_items("table", config).values():
+        build.write_table(item, source, tmp_path / "tables")
     texts = [path.read_text() for path in sorted((tmp_path / "tables").iterdir())]
     assert "tiny" not in "".join(texts)
     # Floats that may only stand at the top of a page would be too many to hold.
@@ -130,7 +130,8 @@ def test_every_table_fits_the_text_width_of_the_paper(repository, tmp_path, fill
 @pytest.mark.parametrize("build_run", [build_demo_run, build_sparse_run])
 def test_one_pdf_has_every_table_and_figure_in_the_papers_order(tmp_path, build_run):
     run = build_run(tmp_path)
-    drawn, _ = figures.write(run.write(), tmp_path / "figures", run.config)
+    written, _ = items.write(run.write(), tmp_path, run.config)
+    drawn = {path.stem for path in written if path.suffix == ".pdf"}
     text = document.render_document(tmp_path, run.config)
     assert not find_overfull(text, tmp_path)
     shown = re.findall(r"figures/(\w+)\.pdf", text)

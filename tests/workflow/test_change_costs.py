@@ -46,7 +46,7 @@ def test_a_metric_is_two_files_and_retrains_nothing(finished, tmp_path):
     assert len(finished.edited) == 2
     jobs = finished.planned()
     assert finished.trained(jobs) == set()
-    steps = {("evaluate", "gblsr_scalar"), ("aggregate", "native"), ("figure", "per_dataset")}
+    steps = {("evaluate", "gblsr_scalar"), ("aggregate_native", ""), ("show_native", "")}
     assert {*steps, ("claims", ""), ("report", "")} <= jobs
 
     data = {"image_size": 64, "evaluate": {"set14": None, "urban100": None}}
@@ -58,16 +58,15 @@ def test_a_metric_is_two_files_and_retrains_nothing(finished, tmp_path):
         made.array(tmp_path / f"{name}.npy", made.noise(2, 64, 64, 3))
     run = made.run(tmp_path / "native/runs/gblsr_scalar/seed0", "gblsr_scalar", loaded)
     scores = tmp_path / "native/metrics/gblsr_scalar/seed0"
-    aggregates, claims = tmp_path / "aggregates", tmp_path / "claims.csv"
+    claims = tmp_path / "claims.csv"
     words = ["--arm", "gblsr_scalar", "--seed", 0, "--run", run, "--arrays", tmp_path]
     for step in (
         ["native", "regions", "--array", tmp_path / "validation.npy", "--output",
          tmp_path / "validation_regions.json"],
         ["native", "evaluate", *words, "--output", scores, "--state", tmp_path / "state"],
-        ["aggregate", "native", "--output", aggregates / "native.csv"],
-        ["tables", "--only", "main_kodak", "main_kodak_vs_paper"],
-        ["figures", "--only", "per_dataset", "measured_vs_published"],
-        ["claims", "--output", claims],
+        ["aggregate", "native"],
+        ["items", "--only", "main_kodak", "per_dataset", "measured_vs_published"],
+        ["claims"],
         ["report", "--claims", claims, "--output", tmp_path / "report.html"],
     ):  # fmt: skip
         finished.command(*step, **settings)
@@ -85,8 +84,8 @@ def test_a_column_of_a_number_at_hand_is_one_file(finished, tmp_path):
     finished.edit(file, '"LSE", 3, "↓")', '"LSE", 3, "↓", shown=("main",))')
     assert len(finished.edited) == 1
     words = ["--aggregates", published(finished), "--output", tmp_path, "--only", "main_kodak"]
-    finished.run("gblsr_repro", "tables", *words)
-    table = (tmp_path / "main_kodak.tex").read_text()
+    finished.run("gblsr_repro", "items", *words)
+    table = (tmp_path / "tables/main_kodak.tex").read_text()
     assert "LSE" in table
     rows = made.rows(finished.folder / "config/paper/native.csv")
     key = ("kodak", "gblsr_full", "lse")
@@ -101,10 +100,10 @@ def test_a_figure_is_two_files(finished, tmp_path):
     row = row.replace("infcost", "times").replace("Figure 7", "Extra")
     finished.edit("config/items.tsv", "", f"{row}\n")
     assert len(finished.edited) == 2
-    assert ("figure", "times") in finished.planned()
+    assert ("show_native", "") in finished.planned()
     words = ["--aggregates", published(finished), "--output", tmp_path, "--only", "times"]
-    finished.run("gblsr_repro", "figures", *words)
-    with Image.open(tmp_path / "times.png") as picture:
+    finished.run("gblsr_repro", "items", *words)
+    with Image.open(tmp_path / "figures/times.png") as picture:
         pixels = np.asarray(picture.convert("RGB"))
     assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
 
@@ -115,10 +114,10 @@ def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
     assert len(finished.edited) == 2
     jobs = finished.planned()
     assert finished.trained(jobs) == set()
-    assert ("standardize", "train") not in jobs
+    assert ("standardize_train", "") not in jobs
     shown = ("gblsr_scalar", "liif", finished.own)
     measured = {(rule, arm) for rule in ("evaluate", "latency") for arm in shown}
-    assert {("fetch", "my_photos"), ("standardize", "mine"), *measured} <= jobs
+    assert {("fetch", "my_photos"), ("standardize_mine", ""), *measured} <= jobs
 
 
 def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
@@ -178,8 +177,8 @@ def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
     assert len(finished.edited) == 1
     name, aggregates = "asr_psnr_vs_scale", published(finished)
     words = ["--aggregates", aggregates, "--output", tmp_path, "--only", name]
-    finished.run("gblsr_repro", "figures", *words)
-    with Image.open(tmp_path / f"{name}.png") as picture:
+    finished.run("gblsr_repro", "items", *words)
+    with Image.open(tmp_path / f"figures/{name}.png") as picture:
         pixels = np.asarray(picture.convert("RGB"))
     assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
 
@@ -193,7 +192,7 @@ def test_a_claim_is_two_lines(finished, tmp_path):
     start = "ARMS_COMPARED: Measures = {\n"
     finished.edit(f"{PACKAGE}/analysis/claims/native.py", start, f"{start}    {measure}")
     assert len(finished.edited) == 2
-    words = ["--aggregates", published(finished), "--output", tmp_path / "claims.csv"]
+    words = ["--aggregates", published(finished), "--output", tmp_path]
     finished.run("gblsr_repro", "claims", *words)
     judged = {claim["id"]: claim for claim in made.rows(tmp_path / "claims.csv")}
     assert judged["control_beaten"]["measured"] == "5.73"  # 18.793 - 13.059, the least of three

@@ -274,7 +274,7 @@ def test_a_wrong_command_is_noticed(line, checkout):
 
 
 @pytest.mark.parametrize(
-    "span", ["gblsr-repro statuz", "gblsr-repro tables --olny x", "snakemake -n nativ", "make lnit"]
+    "span", ["gblsr-repro statuz", "gblsr-repro items --olny x", "snakemake -n nativ", "make lnit"]
 )
 def test_a_wrong_mention_is_noticed(span, checkout):
     assert len(fails_of_page(f"Say `{span}` then.\n", checkout)) == 1

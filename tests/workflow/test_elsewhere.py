@@ -65,7 +65,7 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     before = listing(elsewhere / "results")
     settings["asr"]["downsampling"] = "pil"
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
-    assert "asr_bicubic" in run(elsewhere, "--configfile", "mine.yaml", "--dry-run")
+    assert "bicubic" in run(elsewhere, "--configfile", "mine.yaml", "--dry-run")
     assert listing(elsewhere / "results") == before
 
 

@@ -74,7 +74,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     published.write_checkpoint(tmp_path / "liif" / "rdn.pth", "liif_rdn", other)
     jobs = list_jobs(plan("asr_eval", configfile=overlay))
     assert {subject for rule, subject in jobs if rule == "import_method"} == {"liif_rdn"}
-    assert {"asr_evaluate", "benchmark_claims"} <= {rule for rule, _ in jobs}
+    assert {"asr_evaluate", "asr_claims"} <= {rule for rule, _ in jobs}
 
     # Without the name it is trained: the imported run is no run of this training.
     del content["released"]["liif_rdn"]
@@ -177,7 +177,7 @@ def test_a_file_that_is_not_there_is_one_sentence_before_anything_runs(snakemake
 def test_the_shipped_overlay_plans_imports_and_fetches_no_training_set(plan):
     said = plan("asr_eval", configfile="config/released.yaml")
     rules = {rule for rule, _ in list_jobs(said)}
-    assert {"import_method", "asr_evaluate", "benchmark_claims", "benchmark_report"} <= rules
+    assert {"import_method", "asr_evaluate", "asr_claims", "asr_report"} <= rules
     assert not {"asr_train_run", "asr_standardize", "asr_latency", "train"} & rules
     fetched = set(re.findall(r"sources/(\w+)\.csv\n +log", said))
     assert fetched == {"set5", "set14", "b100", "urban100", "div2k_valid"}

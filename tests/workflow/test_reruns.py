@@ -15,8 +15,10 @@ from typing import NamedTuple
 
 import pytest
 from finished_run import list_inputs
+from planning import list_jobs
 
 from gblsr_repro import config
+from gblsr_repro.analysis import schemas
 
 pytestmark = pytest.mark.slow
 
@@ -39,26 +41,30 @@ METHODS = {*DEMO["asr"]["methods"]}
 GBLSR = {method for method in METHODS if method.startswith("gblsr")}
 RDN = METHODS - {"lte_swinir"}
 COLUMNS = {"kodak", "set14", "urban100"}
-SPLITS = {"train", "validation"}
-SETS = {f"demo_{name}" for name in ("set5", "set14", "b100", "urban100", "div2k_valid")}
 
 
 def each(rule: str, names: Iterable[str]) -> Jobs:
     return {(rule, name) for name in names}
 
 
+def standardized(names: Iterable[str]) -> Jobs:
+    return {(f"standardize_{name}", "") for name in names}
+
+
 MEASURED = each("evaluate", SHOWN) | each("evaluate_validation", ABLATED)
-FIELDS = each("fields", ADAPTIVE)
+FIELDS = {("fields", "")}
 DRAWN = {("exemplars", "")}
 TIMED = each("latency", SHOWN)
-ASR_MEASURED = each("asr_evaluate", METHODS) | each("asr_bicubic", SETS)
+BICUBIC = {("bicubic", "")}
+ASR_MEASURED = each("asr_evaluate", METHODS) | BICUBIC
 ASR_TIMED = each("asr_latency", METHODS)
 
 
 def below(arms: Iterable[str]) -> Jobs:
     """What follows from the weights of arms."""
-    own = {job for job in MEASURED | FIELDS if job[1] in set(arms)}
-    return own | (DRAWN if SHOWN & {*arms} else set())
+    own = {job for job in MEASURED if job[1] in set(arms)}
+    fields = FIELDS if ADAPTIVE & {*arms} else set()
+    return own | fields | (DRAWN if SHOWN & {*arms} else set())
 
 
 def trained(arms: Iterable[str]) -> Jobs:
@@ -73,14 +79,15 @@ def timed(names: Iterable[str]) -> Jobs:
     return {job for job in TIMED | ASR_TIMED if job[1] in set(names)}
 
 
-NATIVE = each("standardize", COLUMNS | SPLITS) | {("regions", "validation")} | trained(ARMS) | TIMED
+STANDARDIZED = standardized({*COLUMNS, "train"})
+NATIVE = STANDARDIZED | {("regions", "validation")} | trained(ARMS) | TIMED
 ASR = {("asr_standardize", "train")} | asr_trained(METHODS)
 NOTHING: Jobs = set()
 IMPORTS = {"import_arm", "import_method"}
 COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED} | {"fetch", *IMPORTS}
-SEEN = {"claims", "claims_page", "report"}  # of nearly everything
-SHOWING = {"main_kodak", "frontier", "claims_page", "report"}
-COMPUTING = {"aggregate", "provenance", "claims"}
+COSTLY |= {"standardize_mine"}
+SEEN = {"claims", "report"}  # of nearly everything
+AGGREGATED = {f"aggregate_{job}" for job in schemas.JOBS if job != "readings"}
 
 
 # --- changes --------------------------------------------------------------------------------------
@@ -231,34 +238,34 @@ ROWS = [
           ("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:12"),
           cheap=SEEN),
     edit("config/datasets.tsv", "rocket.jpg}\t2", "rocket.jpg,cat.png}\t3",
-         {("fetch", "demo_kodak"), ("standardize", "kodak")} | each("evaluate", SHOWN) | TIMED
+         {("fetch", "demo_kodak"), ("standardize_kodak", "")} | each("evaluate", SHOWN) | TIMED
          | DRAWN),
     setting("native.data.train", ["demo_photos", "demo_textures"], NATIVE - TIMED
-            - each("standardize", COLUMNS)),
+            - standardized(COLUMNS)),
     setting("native.data.image_size", 128, NATIVE),
-    setting("native.data.data_seed", 1, NATIVE - TIMED - each("standardize", COLUMNS)),
+    setting("native.data.data_seed", 1, NATIVE - TIMED - standardized(COLUMNS)),
     setting("asr.train", ["demo_photos"], ASR),
     # columns and scales
     setting("native.data.evaluate", {"kodak": "demo_set14"},
-            each("standardize", ["kodak"]) | each("evaluate", SHOWN) | TIMED | DRAWN),
+            standardized(["kodak"]) | each("evaluate", SHOWN) | TIMED | DRAWN),
     Row("a native column more", lambda _: {"native": {"data": {
         "evaluate": {"mine": "demo_set14"}, "exemplars": {"mine": "coffee"}}}},
-        each("standardize", ["mine"]) | each("evaluate", SHOWN) | TIMED | DRAWN, SEEN),
+        standardized(["mine"]) | each("evaluate", SHOWN) | TIMED | DRAWN, SEEN),
     setting("native.data.evaluate", {"urban100": None}, NOTHING),
     setting("native.data.exemplars", {"set14": "rocket"}, DRAWN),
     setting("asr.evaluate", {"mine": "demo_kodak"},
-            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_kodak")}),
+            each("asr_evaluate", METHODS) | BICUBIC),
     setting("asr.evaluate", {"set5": "demo_kodak"},  # the first: the validation curve is of it
-            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_kodak")}),
+            each("asr_evaluate", METHODS) | BICUBIC),
     setting("asr.evaluate", {"set14": "demo_kodak"},
-            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_kodak")} | ASR_TIMED),
+            each("asr_evaluate", METHODS) | BICUBIC | ASR_TIMED),
     setting("asr.evaluate", {"div2kval": None}, NOTHING),
     setting("asr.scales", [2, 4], NOTHING),
     setting("asr.scales", [2, 4, 6, 8], ASR_MEASURED),
     setting("asr.timing.datasets", ["set14", "urban100"], NOTHING),
     setting("asr.timing.datasets", ["set14", "b100", "urban100", "set5"], ASR_TIMED),
     setting("asr.shave_extra", {"set5": 1},
-            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_set5")}),
+            each("asr_evaluate", METHODS) | BICUBIC),
     setting("asr.downsampling", "pil", ASR_MEASURED | ASR_TIMED),
     # models: who reads a setting
     setting("native.model.features", 64, trained(ARMS) | TIMED),
@@ -291,11 +298,10 @@ ROWS = [
     Row("an arm less", lambda _: {"native": {"arms": without(DEMO["native"]["arms"], "wire")}},
         NOTHING, SEEN),
     setting("asr.methods", without(DEMO["asr"]["methods"], "lte_swinir"), NOTHING),
-    setting("native.criteria.latency_ratio", 0.5, NOTHING, {"gates", *SEEN}),
     setting("seeds", [0, 1], {
         (rule, f"{name}/1")
         for rule, name in trained(ARMS) | TIMED | asr_trained(METHODS) | ASR_TIMED
-        if name
+        if name or rule == "fields"
     }),
     # code of models and trainings
     edit("src/plain.py", "self.color(features)", "(2 * self.color(features))",
@@ -346,31 +352,24 @@ ROWS = [
     code("evaluation/latency.py", TIMED | ASR_TIMED),
     code("evaluation/native_latency.py", TIMED),
     # what is shown: seconds
-    code("evaluation/locality.py", NOTHING, {"aggregate", *SEEN}),
-    code("analysis/statistics.py", NOTHING, {*COMPUTING, *SHOWING}),
-    code("analysis/claims/native.py", NOTHING, {*COMPUTING, *SHOWING}),
-    code("reporting/tables/native.py", NOTHING, SHOWING),
-    edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"frontier"}),
-    edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456", NOTHING,
-         {"asr_psnr_vs_scale"}),
-    edit("config/items.tsv", "All arms share one encoder", "Arms share one encoder", NOTHING,
-         {"fairness", "report"}),
-    edit("config/paper/native.csv", "22.3", "22.4", NOTHING, {"main_kodak", *SEEN}),
+    code("evaluation/locality.py", NOTHING, {"aggregate_diagnostics", *SEEN}),
+    code("analysis/statistics.py", NOTHING, {*AGGREGATED, "show_native", *SEEN}),
+    edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"show_native", "report"}),
     edit("config/sizes.tsv", "set14\t", "set15\t", NOTHING, set()),
     edit("config/pixels.tsv", "kodim01.png\t", "kodim01.PNG\t", NOTHING, set()),
-    setting("preset", "short", NOTHING, {"main_kodak", "frontier", *SEEN}),
+    setting("preset", "short", NOTHING, {"aggregate_native", "show_native", *SEEN}),
     setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
     # what was made, and is now another, or gone
-    changed("claims.md", "", NOTHING, {"claims_page"}),
-    changed("tables/main_kodak.tex", "", NOTHING, {"main_kodak"}),
+    changed("claims.md", "", NOTHING, {"claims"}),
+    changed("tables/main_kodak.tex", "", NOTHING, {"show_native"}),
     changed("native/runs/liif/seed0/weights.safetensors", "flipped", below(["liif"]), SEEN),
     changed("asr/runs/lte_rdn/seed0/weights.safetensors", "flipped",
             {("asr_evaluate", "lte_rdn")}, SEEN),
-    changed("native/metrics/wire/seed0/kodak.csv", "flipped", NOTHING, {"aggregate", *SEEN}),
+    changed("native/metrics/wire/seed0/kodak.csv", "flipped", NOTHING, {"aggregate_native", *SEEN}),
     changed("native/metrics/wire/seed0/kodak.csv", "", NOTHING, set()),
     changed("native/arrays/kodak.csv", "flipped", each("evaluate", SHOWN) | TIMED | DRAWN, SEEN),
     changed("sources/demo_set5.csv", "flipped",
-            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_set5")}, SEEN),
+            each("asr_evaluate", METHODS) | BICUBIC, SEEN),
 ]  # fmt: skip
 
 
@@ -390,8 +389,48 @@ def test_inputs_are_the_same_before_and_after(finished):
     assert list_inputs(said) == finished.planned_inputs
 
 
+def show(*groups: str) -> set[str]:
+    return {f"show_{group}" for group in groups}
+
+
+ALL_FOUR = "native_diagnostics_asr_quality_asr_latency"
+# What takes seconds: a change, and all that is made again.
+CHEAP = [
+    (setting("native.criteria.latency_ratio", 0.5, NOTHING),
+     show("native", "native_qualitative", ALL_FOUR) | SEEN),
+    (setting("native.criteria.parameter_band", 1.5, NOTHING),
+     show("native", "native_qualitative", "structure", ALL_FOUR) | SEEN),
+    (setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
+     show("diagnostics", "native_runs_diagnostics", ALL_FOUR) | SEEN | {"aggregate_diagnostics"}),
+    (edit("config/items.tsv", "All arms share one encoder", "Arms share one encoder", NOTHING),
+     show("structure") | {"report"}),
+    (edit("config/looks.tsv", "wire\t#", "wire\t#0", NOTHING),
+     show("native", "native_qualitative", "diagnostics", ALL_FOUR) | {"report"}),
+    (edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456", NOTHING),
+     show("asr_quality", "asr_quality_asr_latency", ALL_FOUR) | {"report"}),
+    (edit("config/paper/native.csv", "22.3", "22.4", NOTHING),
+     show("native", "native_qualitative", ALL_FOUR) | SEEN),
+    (edit("config/assets.tsv", "LPIPS", "Lpips", NOTHING), show("config") | {"report"}),
+    (edit("config/stray.tsv", "", "a stray file", NOTHING), set()),
+    (code("analysis/claims/native.py", NOTHING), SEEN),
+    (code("reporting/tables/licenses.py", NOTHING), show("config") | {"report"}),
+    (code("reporting/figures/locality.py", NOTHING), show("diagnostics") | {"report"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "made"), CHEAP, ids=lambda value: getattr(value, "change", ""))
+def test_what_is_cheap_is_made_where_it_shows(finished, row, made):
+    jobs = finished.planned(**(row.does(finished) or {}))
+    assert {rule for rule, _ in jobs} - {"all"} == made
+
+
+def test_one_job_makes_what_is_made_together(finished):
+    """The own arm is trained, evaluated and timed beside the demo's."""
+    assert len(list_jobs(finished.snakemake("--dry-run", "--forceall"))) <= 90 + 3
+
+
 def test_how_numbers_are_shown_computes_none_again(finished):
     for file in ("tables/native.py", "figures/style.py"):
         finished.edit(*statement(f"reporting/{file}"))
     finished.edit("src/gblsr_repro/reporting/templates/page.css", "", "\n.edited {}\n")
-    assert not {rule for rule, _ in finished.planned()} & {*COMPUTING, *COSTLY}
+    assert not {rule for rule, _ in finished.planned()} & {*AGGREGATED, "claims", *COSTLY}

@@ -11,15 +11,23 @@ import yaml
 from planning import BLOCK, list_jobs
 
 from gblsr_repro import config
+from gblsr_repro.analysis import schemas
+from gblsr_repro.reporting.groups import group_items
 
-TARGETS = {"all", "claims", "claims_page", "report", "pdf", "readings",
-           "native", "native_report", "native_timing",
-           "asr", "asr_train", "asr_eval", "asr_timing", "bicubic",
+SETTINGS = config.load()
+ARRAYS = ("train", *SETTINGS["native"]["data"]["evaluate"])
+STANDARDIZED = {f"standardize_{name}" for name in ARRAYS}
+TARGETS = {"all", "claims", "report", "pdf", "readings",
+           "native", "native_claims", "native_report", "native_timing",
+           "asr", "asr_claims", "asr_report", "asr_train", "asr_eval", "asr_timing", "bicubic",
+           *(f"aggregate_{job}" for job in schemas.JOBS),
+           *(f"show_{group}" for group in group_items(SETTINGS)),
+           *STANDARDIZED,
            *config.read_items()}  # fmt: skip
 # What a cluster's nodes are given to do, and what of it takes a GPU.
 ON_DEVICE = {"train", "evaluate", "evaluate_validation", "exemplars", "latency", "fields",
              "asr_train_run", "asr_evaluate", "asr_latency"}  # fmt: skip
-SCHEDULED = ON_DEVICE | {"standardize", "regions", "asr_standardize", "asr_bicubic"}
+SCHEDULED = ON_DEVICE | {*STANDARDIZED, "regions", "asr_standardize", "bicubic"}
 
 
 def test_every_target_is_listed_with_what_it_makes(repository):
@@ -83,7 +91,7 @@ def test_quality_needs_no_timing_and_timing_no_training(plan, target, trained, t
 
 def test_parameters_are_counted_without_training(plan):
     rules = list_rules(plan("fairness"))
-    assert "compared_table" in rules
+    assert "show_structure" in rules
     assert not rules & {"train", "fetch", "check"}
 
 
@@ -94,10 +102,10 @@ def test_readings_plan_a_run_of_every_reading(plan):
     assert "gblsr_full" not in trained
 
 
-def test_a_single_figure_is_drawn_alone(plan):
-    jobs = list_jobs(plan("frontier"))
-    assert {subject for rule, subject in jobs if rule == "figure"} == {"frontier"}
-    assert not {rule for rule, _ in jobs} & {"exemplars", "table", "fields"}
+def test_a_single_figure_comes_with_those_of_the_same_aggregates_alone(plan):
+    rules = list_rules(plan("frontier"))
+    assert {rule for rule in rules if rule.startswith("show_")} == {"show_native"}
+    assert not rules & {"exemplars", "fields", "evaluate_validation"}
 
 
 def test_snakemakes_own_report_has_captions(snakemake, tmp_path):

@@ -18,7 +18,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 from gblsr_repro.locks import require_locks
 from gblsr_repro.analysis import schemas
-from gblsr_repro.analysis.provenance.recorded import SCOPES
+from gblsr_repro.reporting.groups import QUALITATIVE, group_items, list_jobs
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated, and
 # modules of the user's where Snakemake was started with --directory, too.
@@ -52,6 +52,8 @@ SEEDS = config["seeds"]
 IMPORTED = config["released"]  # arms and methods whose weights are imported and not trained
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]
+# The arrays by the job that makes them: of both splits, and of each evaluation column.
+ARRAYS = {"train": SPLITS} | {column: [column] for column in COLUMNS}
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
 ASR_COLUMNS = {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
 ASR_SETS = list(ASR_COLUMNS)
@@ -61,42 +63,21 @@ ASR_TIMED = list(
     )
 )
 SCALES = config["asr"]["scales"]
-
-
-def list_aggregate_files(names):
-    """Return the paths of aggregates, and of the files that compare a run with the paper's."""
-    return [f"{R}/{schemas.aggregate_path(name)}" for name in names]
-
-
-JUDGED = {name: schema for name, schema in schemas.SCHEMAS.items() if schema.in_claims}
-AGGREGATES = list_aggregate_files(JUDGED)
-BENCHMARK_AGGREGATES = {
-    "native": list_aggregate_files(
-        n for n, schema in JUDGED.items() if schema.benchmark == "native"
-    ),
-    # Quality alone: no aggregate that waits for timing.
-    "asr": list_aggregate_files(
-        name
-        for name, schema in JUDGED.items()
-        if name == "structure"
-        or (schema.benchmark == "asr" and not any(schemas.TIMES in path for path in schema.inputs))
-    ),
-}
-TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
-COMPARED = [name for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
-FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
-TABLES_SHOWN = sorted(
-    os.path.relpath(path)
-    for pattern in ("*.tsv", "*.mplstyle", "paper/*")
-    for path in (ROOT / "config").glob(pattern)
-    if path.name not in ("sizes.tsv", "released.tsv", "pixels.tsv")
-    and not path.name.startswith(".")  # nor an editor's lock
-)
-TABLES_READ = [
-    os.path.relpath(ROOT / "config" / name)
-    for name in ("arms.tsv", "methods.tsv", "paper/protocol.yaml")
-]
+GROUPS = group_items(config)
+AGGREGATED = {job: schemas.list_made(job, config) for job in schemas.JOBS}
+# Whose claims and page are made, by what begins the names of their rules: of everything, and of each
+# benchmark alone, of super-resolution what needs no times, which take hours.
+PAGES = {
+    "": ["native", "structure", "runs", "diagnostics", "asr_quality", "asr_latency"],
+    "native_": ["native", "structure", "runs", "diagnostics"],
+    "asr_": ["structure", "asr_quality"],
+}
+SUBJECTS = {
+    "": "",
+    "native_": ": native benchmark alone",
+    "asr_": ": super-resolution without timing",
+}
 # Timed jobs run alone: they take all that --cores gives. The profile for clusters gives them one.
 ALL_CORES = 10_000
 # As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
@@ -110,6 +91,7 @@ EXEMPLARS = expand(
     allow_missing=True,
 )
 LINEAR = [arm for arm, row in ARMS.items() if row.diagnostic == "linear"]
+ADAPTIVE = schemas.list_subjects("locality", config)
 # Whose mean colors the page of a demo begins with.
 DEMO_ARRAYS = expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS)
 DEMO_ARRAYS = DEMO_ARRAYS if config["preset"] == "demo" else []
@@ -119,13 +101,11 @@ MEMORY = config["cluster"]["memory_mb"]
 
 wildcard_constraints:
     dataset="[A-Za-z0-9_]+",
-    array="|".join(SPLITS + COLUMNS),
+    array="|".join([*SPLITS, *COLUMNS]),
     arm="|".join(ARMS),
     method="|".join(METHODS),
     seed="|".join(map(str, SEEDS)),
     scale="[0-9.]+",
-    aggregate="|".join(schemas.SCHEMAS),
-    benchmark="|".join(BENCHMARK_AGGREGATES),
 
 
 def match_one_of(names):
@@ -133,11 +113,11 @@ def match_one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def follow(rule, wildcard=None, subjects=None):
+def follow(rule, wildcard=None, subjects=None, about=None):
     """Return parameters, one for each thing that the output of a rule follows from.
 
     Jobs run again when one changes, and a dry-run names it. What a job is about stands in a
-    wildcard, by its name or as one of `subjects`.
+    wildcard, by its name or as one of `subjects`; what all jobs of a rule are about is `about`.
     """
 
     @cache
@@ -150,12 +130,12 @@ def follow(rule, wildcard=None, subjects=None):
 
     def describe(name):
         def text(wildcards):
-            found = collect(wildcards[wildcard] if wildcard else None)
+            found = collect(wildcards[wildcard] if wildcard else about)
             return f"{name}: {json.dumps(found[name], sort_keys=True)}" if name in found else ""
 
         return text
 
-    return {name: describe(name) for name in dependencies.list_names(rule, config)}
+    return {name: describe(name) for name in dependencies.list_names(rule, about, config)}
 
 
 @cache
@@ -180,10 +160,10 @@ def lengthen_runtime(kind):
     return lambda wildcards, attempt: attempt * MINUTES[kind]
 
 
-def find_sources_of_array(wildcards):
-    """Return the manifests of the data sets that an array is made from."""
+def list_sources_of_arrays(name):
+    """Return the manifests of the data sets that arrays are made from."""
     data = config["native"]["data"]
-    names = data["train"] if wildcards.array in SPLITS else [data["evaluate"][wildcards.array]]
+    names = data["train"] if name == "train" else [data["evaluate"][name]]
     return [f"{R}/sources/{name}.csv" for name in names]
 
 
@@ -220,33 +200,28 @@ def find_sources_of_timing(wildcards):
     return [f"{R}/sources/{name}.csv" for name in ASR_TIMED if name not in known]
 
 
-def find_inputs_of_aggregate(wildcards):
-    """Return the rows and records that one aggregate is made from, and tables of the config.
-
-    What was run is compared with all that these say of the paper.
-    """
-    name = wildcards.aggregate
-    tables = TABLES_SHOWN if schemas.SCHEMAS[name].suffix == "json" else TABLES_READ
-    return [f"{R}/{path}" for path in schemas.list_inputs(name, config)] + tables
+def list_aggregates(jobs):
+    """Return the aggregates of some jobs, and the files that compare a run with the paper's."""
+    names = [name for job in jobs for name in AGGREGATED[job]]
+    return [f"{R}/{schemas.aggregate_path(name)}" for name in names]
 
 
-def find_aggregates_of_item(wildcards):
-    """Return the aggregates and the provenance files that a table or figure is made from.
-
-    Parameters are counted on untrained arms, so their table needs no provenance.
-    """
-    item = ITEMS[wildcards.item]
-    scopes = {*item.scopes.split()}
-    records = [name for name, concerned in SCOPES.items() if not scopes.isdisjoint(concerned)]
-    return list_aggregate_files([*item.needs.split(), *records])
+def list_inputs_of_aggregates(job):
+    """Return the rows and records that the aggregates of a job are made from."""
+    names = AGGREGATED[job]
+    return {f"{R}/{path}": None for name in names for path in schemas.list_inputs(name, config)}
 
 
-def find_inputs_of_figure(wildcards):
-    """Return what a figure is drawn from beside aggregates."""
-    return {
-        "qualitative": expand(EXEMPLARS, seed=min(SEEDS)),
-        "cov_hist": expand(f"{R}/{schemas.FIELDS}", benchmark="native", subject=LINEAR, seed=SEEDS),
-    }.get(wildcards.item, [])
+def list_inputs_of_items(items):
+    """Return the aggregates that items of a group are made from, and what they show beside."""
+    names = [item.item for item in items]
+    pictures = expand(EXEMPLARS, seed=min(SEEDS)) if QUALITATIVE in names else []
+    fields = expand(f"{R}/{schemas.FIELDS}", benchmark="native", subject=LINEAR, seed=SEEDS)
+    return [
+        *list_aggregates(list_jobs(items[0])),
+        *pictures,
+        *(fields if "cov_hist" in names else []),
+    ]
 
 
 def check_compiler(wildcards):
@@ -260,56 +235,46 @@ def check_compiler(wildcards):
     return []
 
 
-def name_benchmark_of_item(wildcards):
-    """Return the heading under which Snakemake's report lists a table or figure."""
-    return BENCHMARKS[ITEMS[wildcards.item].benchmark]
+def describe_files_of_item(item):
+    """Return the files of a table, also beside the paper's values, or of a figure, with titles."""
+    title = f"{item.paper}: {item.title}"
+    if item.kind == "figure":
+        return {f"{R}/figures/{item.item}.{ending}": title for ending in ("png", "pdf")}
+    files = {f"{R}/tables/{item.item}.tex": title}
+    if item.compared == "yes":
+        files[f"{R}/tables/{item.item}_vs_paper.tex"] = f"{title}, beside the paper's values"
+    return files
 
 
-def describe_item(wildcards):
-    """Return the labels of a table or figure in Snakemake's report."""
-    item = ITEMS[wildcards.item]
-    return {"item": item.item, "what": f"{item.paper}: {item.title}"}
+def list_reported_files(items):
+    """Return the files of items, with what Snakemake's report says of them."""
+    files = []
+    for item in items:
+        shown = {
+            "caption": f"../report/{item.kind}.rst",
+            "category": f"{item.kind}s".title(),
+            "subcategory": BENCHMARKS[item.benchmark],
+        }
+        for path, title in describe_files_of_item(item).items():
+            labels = {"item": Path(path).stem, "what": title}
+            is_shown = not path.endswith(".pdf")  # its PNG is
+            files.append(report(path, labels=labels, **shown) if is_shown else path)
+    return files
 
 
-def describe_comparison(wildcards):
-    """Return the labels, in Snakemake's report, of a table beside the paper's values."""
-    labels = describe_item(wildcards)
-    return {
-        "item": f"{labels['item']}_vs_paper",
-        "what": f"{labels['what']}, beside the paper's values",
-    }
+def list_items(*benchmarks, timed=True):
+    """Return the files that a page shows of benchmarks, or of what needs no times."""
+    items = [item for item in ITEMS.values() if item.benchmark in benchmarks]
+    items = [item for item in items if timed or "asr_latency" not in item.needs.split()]
+    arrays = DEMO_ARRAYS if "native" in benchmarks else []
+    return [path for item in items for path in describe_files_of_item(item)] + arrays
 
 
-def list_files_of_item(name):
-    """Return the files of one table, also beside the paper's values, or of one figure."""
-    if name in FIGURES:
-        return [f"{R}/figures/{name}.{extension}" for extension in ("pdf", "png")]
-    endings = ["", "_vs_paper"] if name in COMPARED else [""]
-    return [f"{R}/tables/{name}{ending}.tex" for ending in endings]
-
-
-def list_items(benchmark, timed=True):
-    """Return the files that a page shows of one benchmark, or of what needs no times."""
-    names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
-    names = [name for name in names if timed or "asr_latency" not in ITEMS[name].needs.split()]
-    arrays = DEMO_ARRAYS if benchmark == "native" else []
-    return [path for name in names for path in list_files_of_item(name)] + arrays
-
-
-def list_items_of_benchmark(wildcards):
-    """Return the tables and figures on the page of a benchmark."""
-    return list_items(wildcards.benchmark, timed=wildcards.benchmark == "native")
-
-
-def find_aggregates_of_benchmark(wildcards):
-    """Return the aggregates that the claims about a benchmark are judged by."""
-    return BENCHMARK_AGGREGATES[wildcards.benchmark]
-
-
-def describe_benchmark(wildcards):
-    """Return the labels, in Snakemake's report, of the page of a benchmark."""
-    pages = {"native": "the native benchmark alone", "asr": "super-resolution without timing"}
-    return {"what": f"the page of {pages[wildcards.benchmark]}"}
+def list_items_of_page(page):
+    """Return the files of the items on a page."""
+    if page == "asr_":
+        return list_items("asr", timed=False)
+    return list_items("native") if page == "native_" else list_items(*BENCHMARKS)
 
 
 def find_config(wildcards, output):

@@ -2,30 +2,36 @@
 # diagnostic and the log-space ablation.
 
 
-rule fields:
-    """Store bandwidth and order of every patch of the validation images for one trained arm."""
-    input:
-        weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
-        array=f"{R}/native/arrays/validation.npy",
-        index=f"{R}/native/arrays/validation.csv",
-        regions=f"{R}/native/arrays/validation_regions.json",
-    output:
-        f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
-    log:
-        f"{R}/logs/fields/{{arm}}_seed{{seed}}.log",
-    retries: 1
-    conda:
-        "../../envs/gblsr.yaml"
-    threads: 1
-    resources:
-        **GPU,
-        mem_mb=MEMORY["evaluation"],
-        runtime=lengthen_runtime("evaluation"),
-    params:
-        **follow("fields"),
-        config=find_config,
-        run=subpath(input.weights, parent=True),
-    shell:
-        "python -m gblsr_repro native fields --config {params.config} --arm {wildcards.arm}"
-        " --seed {wildcards.seed} --run {params.run} --array {input.array}"
-        " --regions {input.regions} --output {output} > {log} 2>&1"
+if ADAPTIVE:
+
+    rule fields:
+        """Store bandwidth and order of every patch of the validation images for the trained arms."""
+        input:
+            weights=expand(
+                f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
+                arm=ADAPTIVE,
+                allow_missing=True,
+            ),
+            array=f"{R}/native/arrays/validation.npy",
+            index=f"{R}/native/arrays/validation.csv",
+            regions=f"{R}/native/arrays/validation_regions.json",
+        output:
+            expand(f"{R}/native/fields/{{arm}}/seed{{seed}}.npz", arm=ADAPTIVE, allow_missing=True),
+        log:
+            f"{R}/logs/fields/seed{{seed}}.log",
+        retries: 1
+        conda:
+            "../../envs/gblsr.yaml"
+        threads: 1
+        resources:
+            **GPU,
+            mem_mb=MEMORY["evaluation"],
+            runtime=lengthen_runtime("evaluation"),
+        params:
+            **follow("fields"),
+            config=find_config,
+            runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
+            fields=f"{R}/native/fields",
+        shell:
+            "python -m gblsr_repro native fields --config {params.config} --runs {params.runs}"
+            " --array {input.array} --regions {input.regions} --output {params.fields} > {log} 2>&1"

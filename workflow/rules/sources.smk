@@ -21,28 +21,36 @@ rule fetch:
         " --output {output} > {log} 2>&1"
 
 
-rule standardize:
-    """Crop the images of one split or evaluation set to one size, as a memory-mapped array."""
-    input:
-        find_sources_of_array,
-    output:
-        array=f"{R}/native/arrays/{{array}}.npy",
-        index=f"{R}/native/arrays/{{array}}.csv",
-        record=f"{R}/native/arrays/{{array}}.json",
-    log:
-        f"{R}/logs/standardize/{{array}}.log",
-    retries: 1
-    conda:
-        "../../envs/gblsr.yaml"
-    resources:
-        mem_mb=MEMORY["other"],
-        runtime=lengthen_runtime("other"),
-    params:
-        **follow("standardize", "array"),
-        config=find_config,
-    shell:
-        "python -m gblsr_repro native standardize {wildcards.array} --config {params.config}"
-        " --output {output.array} > {log} 2>&1"
+for job, arrays in ARRAYS.items():
+
+    rule:
+        """Crop the images of both splits, or of an evaluation set, to one size: memory-mapped arrays."""
+        name:
+            f"standardize_{job}"
+        input:
+            list_sources_of_arrays(job),
+        output:
+            expand(
+                f"{R}/native/arrays/{{array}}.{{ending}}",
+                array=arrays,
+                ending=["npy", "csv", "json"],
+            ),
+        log:
+            f"{R}/logs/standardize/{job}.log",
+        retries: 1
+        conda:
+            "../../envs/gblsr.yaml"
+        resources:
+            mem_mb=MEMORY["other"],
+            runtime=lengthen_runtime("other"),
+        params:
+            **follow("standardize", about=job),
+            config=find_config,
+            arrays=arrays,
+            folder=subpath(output[0], parent=True),
+        shell:
+            "python -m gblsr_repro native standardize {params.arrays} --config {params.config}"
+            " --output {params.folder} > {log} 2>&1"
 
 
 rule regions:

@@ -8,12 +8,6 @@ rule native:
         list_items("native"),
 
 
-rule native_report:
-    """Claims and page of the native benchmark, without super-resolution."""
-    input:
-        f"{R}/native/report.html",
-
-
 rule native_timing:
     """Time every arm of the native benchmark; needs no training."""
     input:
@@ -48,27 +42,18 @@ rule asr_eval:
         f"{R}/asr/report.html",
 
 
-rule bicubic:
-    """The bicubic row alone, per image: checks the super-resolution protocol without training."""
-    input:
-        expand(
-            f"{R}/asr/metrics/bicubic/{{dataset}}_x{{scale}}.csv", dataset=ASR_SETS, scale=SCALES
-        ),
-
-
 rule asr_timing:
     """Time every super-resolution method; needs no training."""
     input:
-        f"{R}/aggregates/asr_latency.csv",
-        f"{R}/aggregates/provenance_asr_timing.json",
+        list_aggregates(["asr_latency"]),
 
 
-for name in ITEMS:
+for item in ITEMS.values():
 
     rule:
         """One table or figure of the paper; a table also beside the paper's values."""
         name:
-            name
+            item.item
         input:
-            list_files_of_item(name),
+            list(describe_files_of_item(item)),
         localrule: True

@@ -313,13 +313,23 @@ def collect(name: str, results: Path, config: Config) -> Values:
     return AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
 
 
+def write_all(names: Sequence[str], results: Path, config: Config, output: Path) -> None:
+    """Compute aggregates of `SCHEMAS` and write them into the folder `output`.
+
+    Raises `UserError` for an unknown name before the first is written, and as `write` does.
+    """
+    for name in names:
+        if name not in SCHEMAS:
+            raise UserError(f"There is no aggregate {name!r}; {suggest(name, SCHEMAS)}")
+    for name in names:
+        write(name, results, config, output / f"{name}.{SCHEMAS[name].suffix}")
+
+
 def write(name: str, results: Path, config: Config, output: Path) -> None:
     """Compute one aggregate of `SCHEMAS` and write it to `output`.
 
-    Raises `UserError` for an unknown name, an unfit file, and where there is nothing to aggregate.
+    Raises `UserError` for an unfit file, and where there is nothing to aggregate.
     """
-    if name not in SCHEMAS:
-        raise UserError(f"There is no aggregate {name!r}; {suggest(name, SCHEMAS)}")
     schema = SCHEMAS[name]
     if schema.suffix == "json":
         write_provenance(name, results, config, output)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,9 +45,9 @@ class Schema:
 
     `keys` are the columns that identify a number; mean, std and n follow them. An aggregate without
     keys has `columns`. `includes` selects the arms or methods of `benchmark` that are averaged;
-    `inputs` are patterns of the files read, relative to the results folder. `in_claims` says
-    whether claims read the aggregate, `suffix` is the file's (json: what was run, compared with the
-    paper's), and `remedy` is what to do when there is nothing to aggregate.
+    `inputs` are patterns of the files read, relative to the results folder. `suffix` is the file's
+    (json: what was run, compared with the paper's), and `remedy` is what to do when there is
+    nothing to aggregate.
     """
 
     keys: tuple[str, ...] = ()
@@ -55,7 +55,6 @@ class Schema:
     benchmark: str = "native"
     includes: Callable[[Any], bool] = lambda row: True
     columns: tuple[str, ...] = ()
-    in_claims: bool = True
     suffix: str = "csv"
     remedy: str = "train"
 
@@ -76,14 +75,9 @@ SCHEMAS = {
         ("dataset", "arm", "metric"),
         (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
         includes=lambda arm: arm.group in (BASELINE, READING),
-        in_claims=False,
         remedy="train and evaluate an arm",
     ),
-    "budget": Schema(
-        columns=("arm", "parameters"),
-        in_claims=False,
-        remedy="name arms in the config",
-    ),
+    "budget": Schema(columns=("arm", "parameters"), remedy="name arms in the config"),
     "structure": Schema(columns=("name", "value")),
     "runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
     "locality": Schema(
@@ -129,6 +123,16 @@ SCHEMAS = {
     # Apart from the others: quality needs no timing, which takes hours, and timing no training.
     "provenance_asr_timing": Schema(inputs=(f"{TIMES}.json",), benchmark="asr", suffix="json"),
 }
+JOBS = {
+    "native": ("native", "provenance_native"),
+    "readings": ("readings",),
+    "structure": ("budget", "structure"),
+    "runs": ("runs",),
+    "diagnostics": ("locality", "ablation", "provenance_native_ablation"),
+    "asr_quality": ("asr_quality", "asr_runs", "provenance_asr"),
+    "asr_latency": ("asr_latency", "provenance_asr_timing"),
+}
+"""The aggregates that one job makes, since they are of the same runs."""
 
 
 def list_subjects(name: str, config: Config) -> list[str]:
@@ -143,6 +147,16 @@ def list_subjects(name: str, config: Config) -> list[str]:
 def aggregate_path(name: str) -> str:
     """Return the path of an aggregate, relative to the results folder."""
     return f"aggregates/{name}.{SCHEMAS[name].suffix}"
+
+
+def find_jobs(names: Collection[str]) -> list[str]:
+    """Find the jobs that make some aggregates, in their order."""
+    return [job for job, made in JOBS.items() if not set(made).isdisjoint(names)]
+
+
+def list_made(job: str, config: Config) -> list[str]:
+    """List the aggregates that a job makes of what a config runs: not those of no arms."""
+    return [n for n in JOBS[job] if not SCHEMAS[n].inputs or list_inputs(n, config)]
 
 
 def list_inputs(name: str, config: Config) -> list[str]:

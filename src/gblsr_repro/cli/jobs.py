@@ -14,6 +14,7 @@ SEED = argument(
     "--seed", type=parse_seed, required=True, help="seed of initialization and shuffling"
 )
 RUN = path("--run", "DIR", "folder of a trained run")
+RUNS = path("--runs", "RUN", "run folders of trained arms", nargs="+")
 ARRAY = path("--array", "NPY", "training array")
 VALIDATION = path("--array", "NPY", "validation array")
 ARRAYS = path("--arrays", "DIR", "folder of the arrays and of the thresholds of the regions")
@@ -21,7 +22,6 @@ STATE = path("--state", "PT", "state from which an interrupted run resumes")
 KEPT = path(
     "--state", "DIR", "folder in which finished images are kept, from which a stopped job goes on"
 )
-NEW_ARRAY = path("--output", "NPY", "array to write")
 NEW_RUN = path("--output", "DIR", "run folder to write")
 NEW_SCORES = path("--output", "DIR", "folder for the scores")
 NEW_TIMES = path("--output", "DIR", "folder for the times")
@@ -64,14 +64,20 @@ def list_sources(options: Options) -> None:
 @command(
     "native standardize",
     CONFIG,
-    argument("name", metavar="NAME", help="train, validation or a column of native.data.evaluate"),
-    NEW_ARRAY,
+    argument(
+        "names",
+        nargs="+",
+        metavar="NAME",
+        help="train, validation or a column of native.data.evaluate",
+    ),
+    path("--output", "DIR", "folder for the arrays"),
 )
 def standardize_native(options: Options) -> None:
-    """Crop the images of a split or evaluation set to one size and store them as an array."""
+    """Crop the images of splits or evaluation sets to one size and store each as an array."""
     from ..data.standardize import standardize_images
 
-    standardize_images(**vars(options))
+    for name in options.names:
+        standardize_images(name, options.config, options.output / f"{name}.npy")
 
 
 @command("native regions", CONFIG, VALIDATION, path("--output", "JSON", "file to write"))
@@ -118,7 +124,7 @@ def evaluate_arm(options: Options) -> None:
 @command(
     "native exemplars",
     CONFIG,
-    path("--runs", "RUN", "run folders of trained arms", nargs="+"),
+    RUNS,
     ARRAYS,
     path("--output", "DIR", "folder for the images"),
     uses_gpu=True,
@@ -141,16 +147,14 @@ def time_arm(options: Options) -> None:
 @command(
     "native fields",
     CONFIG,
-    ARM,
-    SEED,
-    RUN,
+    RUNS,
     VALIDATION,
     path("--regions", "JSON", "thresholds of the regions", dest="thresholds"),
-    path("--output", "NPZ", "file to write"),
+    path("--output", "DIR", "folder for the fields"),
     uses_gpu=True,
 )
 def write_fields(options: Options) -> None:
-    """Write the bandwidth and order of all patches of the validation images for a trained arm."""
+    """Write the bandwidth and order of all patches of the validation images for trained arms."""
     from ..evaluation.native_fields import write_fields
 
     write_fields(**vars(options))
@@ -159,7 +163,7 @@ def write_fields(options: Options) -> None:
 # --- super-resolution ---------------------------------------------------------------------------
 
 
-@command("asr standardize", CONFIG, NEW_ARRAY)
+@command("asr standardize", CONFIG, path("--output", "NPY", "array to write"))
 def standardize_asr(options: Options) -> None:
     """Store the training images in one array."""
     from ..data.superres import pack_training_sets
@@ -183,20 +187,13 @@ def evaluate_method(options: Options) -> None:
     evaluate_run(**vars(options))
 
 
-@command(
-    "asr bicubic",
-    CONFIG,
-    argument(
-        "--dataset", metavar="DATASET", required=True, help="data set of a column of asr.evaluate"
-    ),
-    NEW_SCORES,
-    KEPT,
-)
+@command("asr bicubic", CONFIG, NEW_SCORES, KEPT)
 def evaluate_bicubic(options: Options) -> None:
-    """Score bicubic upsampling."""
-    from ..evaluation.asr_scores import evaluate_bicubic
+    """Score bicubic upsampling on all images of the evaluation sets."""
+    from ..evaluation.asr_scores import evaluate_bicubic, map_datasets_to_columns
 
-    evaluate_bicubic(**vars(options))
+    for dataset in map_datasets_to_columns(options.config):
+        evaluate_bicubic(options.config, dataset, options.output, options.state)
 
 
 @command("asr latency", CONFIG, METHOD, SEED, NEW_TIMES, KEPT, uses_gpu=True)
@@ -244,12 +241,14 @@ def import_weights(options: Options) -> None:
 @command(
     "aggregate",
     CONFIG,
-    argument("name", metavar="NAME", help="name of the aggregate: native, asr_quality, ..."),
+    argument(
+        "names", nargs="+", metavar="NAME", help="name of an aggregate: native, asr_quality, ..."
+    ),
     path_in_results("--results", ""),
-    path("--output", "FILE", "file to write"),
+    path_in_results("--output", "aggregates"),
 )
 def aggregate(options: Options) -> None:
     """Average scores over images and seeds."""
     from ..analysis import aggregate
 
-    aggregate.write(**vars(options))
+    aggregate.write_all(**vars(options))

@@ -34,52 +34,27 @@ def write_readings(options: Options) -> None:
     readings_page.write(**vars(options))
 
 
-@command("tables", CONFIG, AGGREGATES, path_in_results("--output", "tables"), ONLY)
-def write_tables(options: Options) -> None:
-    """Write the LaTeX tables for which a folder has the aggregates."""
-    from ..reporting.tables import build
+@command("items", CONFIG, AGGREGATES, path_in_results("--output", ""), ONLY)
+def write_items(options: Options) -> None:
+    """Write the tables and draw the figures for which a folder has the aggregates."""
+    from ..reporting import items
 
-    written, skipped = build.write(**vars(options))
-    _print_items([options.output / f"{name}.tex" for name in written], skipped)
-
-
-@command("figures", CONFIG, AGGREGATES, path_in_results("--output", "figures"), ONLY)
-def draw_figures(options: Options) -> None:
-    """Draw the figures for which a folder has the aggregates."""
-    from ..reporting import figures
-
-    drawn, skipped = figures.write(**vars(options))
-    files = [options.output / f"{name}.{end}" for name in drawn for end in ("pdf", "png")]
-    _print_items(files, skipped)
-
-
-def _print_items(files: list[Path], skipped: dict[str, str]) -> None:
-    """Print the files of the written items and the reasons for skipping others."""
-    for file in files:
+    written, skipped = items.write(**vars(options))
+    for file in written:
         print(file)
     for name, reason in skipped.items():
         print(f"skipped {name}: {reason}")
 
 
-@command("claims", CONFIG, AGGREGATES, path_in_results("--output", "claims.csv"))
+@command("claims", CONFIG, AGGREGATES, path_in_results("--output", ""))
 def judge_claims(options: Options) -> None:
-    """Judge all claims of the paper by the aggregates of a run."""
-    from ..analysis.claims import judge
-
-    judge.write(**vars(options))
-
-
-@command(
-    "claims-page",
-    CONFIG,
-    path_in_results("--claims", "claims.csv"),
-    path_in_results("--output", "claims.md"),
-)
-def write_claims_page(options: Options) -> None:
-    """Write a Markdown page that lists all claims of the paper with their verdicts."""
+    """Judge all claims of the paper by the aggregates of a run; write claims.csv and claims.md."""
+    from ..analysis.claims import judge, verdicts
     from ..reporting import claims_page
 
-    written = claims_page.write(options.claims, options.output)
+    table = options.output / verdicts.FILE
+    judge.write(options.aggregates, table, options.config)
+    written = claims_page.write(table, table.with_suffix(".md"))
     log.info("claims: %s", claims_page.list_counts(written))
 
 

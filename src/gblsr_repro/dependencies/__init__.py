@@ -1,6 +1,7 @@
 """Collect what the output of every rule, and the weights of every run, depend on.
 
-`collect` lists settings, rows and code by rule, `source_digest` digests code.
+`rules` lists settings, tables and code by rule, `collect` collects them for a job, `code` and
+`source_digest` digest code.
 """
 
 from .collect import (

@@ -31,13 +31,13 @@ CARRIERS = (
 
 @cache
 def digest_code(code: tuple[str, ...], classes: tuple[type, ...] = ()) -> str:
-    """Compute the SHA-256 of the code of `list_files`, and of the texts in its folders.
+    """Compute the SHA-256 of the code of `list_files`, and of the texts at or below its paths.
 
     Comments, docstrings and layout do not count; templates and other texts count byte by byte.
     """
     paths = [PACKAGE / name for name in code]
     digest = hashlib.sha256(digest_files(list_files(code, classes)).encode())
-    for text in sorted(file for path in paths if path.is_dir() for file in _find_text_files(path)):
+    for text in sorted(file for path in paths for file in _find_text_files(path)):
         digest.update(f"{text.relative_to(PACKAGE)} {compute_sha256(text)}".encode())
     return digest.hexdigest()
 
@@ -47,7 +47,7 @@ def list_files(code: Iterable[str], classes: Iterable[type] = ()) -> set[Path]:
 
     They, and all that they import but the carriers.
     """
-    paths = [PACKAGE / name for name in code]
+    paths = [PACKAGE / name for name in code if Path(name).suffix in ("", ".py")]
     files = {file for path in paths for file in find_python_files(path)}
     classes_files = find_source_files(classes)
     roots = [PACKAGE.parent]
@@ -69,8 +69,8 @@ def find_source_files(classes: Iterable[type]) -> set[Path]:
     }
 
 
-def _find_text_files(folder: Path) -> Iterator[Path]:
-    """Find the templates and other texts in a folder."""
+def _find_text_files(path: Path) -> Iterator[Path]:
+    """Find the templates and other texts at or below a path."""
     suffixes = (".css", ".html", ".j2", ".js", ".md", ".mplstyle", ".tex", ".txt")
-    files = (file for file in folder.rglob("*") if file.suffix in suffixes)
+    files = (file for file in (path, *path.rglob("*")) if file.suffix in suffixes)
     return (file for file in files if not file.name.startswith("."))

@@ -1,9 +1,9 @@
 """Collect the settings, table rows and code that the output of every rule depends on.
 
-This module alone decides what runs again. A rule of the workflow has the result of
-`collect_dependencies` as a parameter, so that Snakemake runs its jobs again when it changes; the
-records of runs and scores contain the same, so that only results of the current settings and code
-are loaded or kept.
+This module and its list (`rules`) alone decide what runs again. A rule of the workflow has the
+result of `collect_dependencies` as parameters, so that Snakemake runs its jobs again when one
+changes; the records of runs and scores contain the same, so that only results of the current
+settings and code are loaded or kept.
 
 The location of files, the device and threads of a job, and the monitoring of a training are not
 dependencies: they change how a result is computed, not the result. Neither are the outputs of other
@@ -14,156 +14,35 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..config import (
     Arm,
     Config,
     Dataset,
+    Item,
     Method,
     find_repository_root,
     get_setting,
     is_imported,
     list_arms,
     locate_row,
+    read_arms,
+    read_methods,
 )
-from ..errors import build_syntax_error
-from ..files import read_csv
+from ..errors import UserError, build_syntax_error
+from ..files import compute_sha256, read_csv
 from .code import digest_code
+from .rules import MONITORING, RULES, SPLIT, Rule, build_rule_of_items
 
 CODE_DIGEST = "code_sha256"
 RELEASED = "released"
+LOOKS = "config/looks.tsv"
 
 Dependencies = dict[str, Any]
-Subject = Arm | Method | Dataset | str | None
-"""Subject of a job: a row, the name of a column, an array or an aggregate, or nothing."""
+Subject = Arm | Method | Dataset | tuple[Item, ...] | str | None
+"""Subject of a job: a row, tables and figures, the name of a column or a job, or nothing."""
 
-
-@dataclass(frozen=True)
-class Rule:
-    """Dependencies of the output of a rule.
-
-    `settings` are dotted names; a section means all its settings, `{}` the name of the column or
-    array that is the job's subject. `code` are modules and folders of the package that compute the
-    output; what they import counts, too (see `list_files`). `table` is that of the job's subject,
-    if it is a row: its defining columns count and, for arms and methods, the settings and the code
-    of the classes that it names. `all_arms` adds the code of the classes of all arms. `training`
-    adds the settings of the training, `initial` those that set initial values alone, `sizes` the
-    rows of config/sizes.tsv.
-    """
-
-    settings: tuple[str, ...] = ()
-    code: tuple[str, ...] = ()
-    table: str = ""
-    all_arms: bool = False
-    training: bool = False
-    initial: bool = True
-    sizes: bool = False
-
-
-# --- the rules ------------------------------------------------------------------------------------
-
-# Training settings that change how a run is monitored, not its weights.
-MONITORING = (
-    "log_every",
-    "checkpoint_every",
-    "validate_every",
-    "validation_images",
-    "validation_scale",
-)
-SPLIT = tuple(
-    f"native.data.{name}"
-    for name in ("image_size", "train", "data_seed", "crop_seed_stride", "holdout_fraction")
-)
-# Averaging, judging and reporting take seconds: they depend on all settings of the experiment.
-EXPERIMENT = (
-    "preset",
-    "seeds",
-    "released",
-    "native",
-    "asr",
-    "latency",
-    "diagnostics",
-)
-
-RULES = {
-    # The manifest of a data set is written once and all later readers compare with it: neither the
-    # checksum of a download nor the code that downloads changes it.
-    "fetch": Rule(table="datasets"),
-    "standardize": Rule(
-        ("native.data.image_size", "native.data.evaluate.{}"), code=("data/standardize.py",)
-    ),
-    "standardize train": Rule(SPLIT, code=("data/standardize.py",)),
-    "standardize validation": Rule(SPLIT, code=("data/standardize.py",)),
-    "regions": Rule(
-        (
-            "native.model.patch",
-            "native.metrics.high_frequency_cutoff",
-            "native.metrics.power_floor",
-            "native.metrics.region_patches",
-        ),
-        code=("evaluation/regions.py",),
-    ),
-    "train": Rule(code=("training/native.py", "training/loop.py"), table="arms", training=True),
-    "import_arm": Rule(("released.{}",), code=("released/importing.py",), table="arms"),
-    "evaluate": Rule(("native.metrics",), code=("evaluation/native.py",)),
-    "evaluate_validation": Rule(
-        ("native.metrics", "diagnostics.images"), code=("evaluation/native.py",)
-    ),
-    "exemplars": Rule(("native.data.exemplars",), code=("evaluation/exemplars.py",)),
-    "fields": Rule(
-        (
-            "native.metrics.high_frequency_cutoff",
-            "native.metrics.power_floor",
-            "diagnostics.images",
-        ),
-        code=("evaluation/native_fields.py",),
-    ),
-    "latency": Rule(
-        ("latency",), code=("evaluation/native_latency.py",), table="arms", initial=False
-    ),
-    "asr_standardize": Rule(("asr.train",), code=("data/superres.py",)),
-    "asr_train_run": Rule(
-        ("asr.train",),
-        code=("training/asr.py", "training/loop.py"),
-        table="methods",
-        training=True,
-    ),
-    "import_method": Rule(
-        ("released.{}", "asr.training.scale_range"),
-        code=("released/importing.py",),
-        table="methods",
-    ),
-    "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), code=("evaluation/asr.py",)),
-    "asr_bicubic": Rule(
-        ("asr.downsampling", "asr.shave_extra.{}"), code=("evaluation/asr_scores.py",)
-    ),
-    "asr_latency": Rule(
-        (
-            "latency.warmup",
-            "latency.passes",
-            "latency.clocks",
-            "asr.timing.scale",
-            "asr.timing.images_per_set",
-            "asr.timing.size_divisor",
-            "asr.downsampling",
-            "asr.tile_pixels",
-            "asr.training.scale_range",
-        ),
-        code=("evaluation/asr_latency.py",),
-        table="methods",
-        initial=False,
-        sizes=True,
-    ),
-    **dict.fromkeys(("aggregate", "provenance", "claims"), Rule(EXPERIMENT, code=("analysis",))),
-    "aggregate budget": Rule(EXPERIMENT, code=("analysis",), all_arms=True),
-    "aggregate structure": Rule(code=("analysis", "models")),
-    **dict.fromkeys(
-        ("table", "figure", "claims_page", "readings", "report", "pdf"),
-        Rule(EXPERIMENT, code=("reporting",)),
-    ),
-}
 
 TRAININGS = {Arm: "train", Method: "asr_train_run"}
 IMPORTS = {Arm: "import_arm", Method: "import_method"}
@@ -182,12 +61,12 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     the digest of the code. Raises `UserError` if a row names a class that does not exist, or an
     option or a class a setting that there is not.
     """
-    listed = RULES.get(f"{rule} {subject}") or RULES[rule]
+    listed = find_rule(rule, subject)
     about = locate_row(subject)[2] if isinstance(subject, Arm | Method) else subject
-    names = [name.format(about) for name in listed.settings]
+    names = [name.format(about) if about else name.removesuffix(".{}") for name in listed.settings]
     dependencies: Dependencies = {}
     classes: list[type] = []
-    if listed.table and not isinstance(subject, str | None):
+    if listed.table and isinstance(subject, Arm | Method | Dataset):
         dependencies |= identify_row(subject)
     if isinstance(subject, Arm | Method):
         classes = [*find_model_classes(subject)]
@@ -201,24 +80,34 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     dependencies |= {name: value for name, value in settings.items() if not is_monitoring(name)}
     if listed.sizes:
         dependencies["sizes"] = digest_image_sizes(config)
+    dependencies |= digest_tables(listed)
     if listed.code:
         dependencies[CODE_DIGEST] = digest_code(listed.code, tuple(classes))
     return dependencies
 
 
-def list_names(rule: str, config: Config) -> list[str]:
-    """List the names of all that `collect_dependencies` may return for the subjects of a rule."""
-    names: list[str] = [CODE_DIGEST, "sizes"]
-    for key, listed in RULES.items():
-        if key.partition(" ")[0] != rule:
-            continue
-        names += [f"{listed.table}.{column}" for column in DEFINING_COLUMNS.get(listed.table, ())]
-        settings = [name.removesuffix(".{}") for name in listed.settings]
-        if listed.table in SECTIONS:
-            section = SECTIONS[listed.table]
-            settings.append(f"{section}.model")
-            settings += [f"{section}.training", *SPLIT] if listed.training else []
-        names += [leaf for name in settings for leaf in list_settings(config, name)]
+def find_rule(rule: str, subject: Subject) -> Rule:
+    """Find the dependencies of a rule for a job's subject."""
+    if isinstance(subject, tuple):
+        return build_rule_of_items(subject)
+    return RULES.get(f"{rule} {subject}") or RULES[rule]
+
+
+def list_names(rule: str, subject: Subject, config: Config) -> list[str]:
+    """List the names of all that `collect_dependencies` may return for a rule.
+
+    `subject` is that of all its jobs, or None where jobs are about rows of a table.
+    """
+    listed = find_rule(rule, subject)
+    names = [CODE_DIGEST, "sizes", LOOKS, *(f"config/{name}" for name in listed.files)]
+    names += [_name_row(item) for item in listed.items]
+    names += [f"{listed.table}.{column}" for column in DEFINING_COLUMNS.get(listed.table, ())]
+    settings = [name.removesuffix(".{}") for name in listed.settings]
+    if listed.table in SECTIONS:
+        section = SECTIONS[listed.table]
+        settings.append(f"{section}.model")
+        settings += [f"{section}.training", *SPLIT] if listed.training else []
+    names += [leaf for name in settings for leaf in list_settings(config, name)]
     return list(dict.fromkeys(names))
 
 
@@ -305,14 +194,41 @@ def is_monitoring(name: str) -> bool:
     return section.endswith(".training") and setting in MONITORING
 
 
+def digest_tables(rule: Rule) -> Dependencies:
+    """Compute the SHA-256 of the files in config/ that a rule depends on, and of rows of others.
+
+    Raises `UserError` for a file that is not there.
+    """
+    folder = find_repository_root() / "config"
+    if absent := [name for name in rule.files if not (folder / name).is_file()]:
+        raise UserError(f"{folder / absent[0]} does not exist; restore it.")
+    digests = {f"config/{name}": compute_sha256(folder / name) for name in rule.files}
+    digests |= {_name_row(item): _digest(item) for item in rule.items}
+    if rule.looks:
+        others = {*({} if "native" in rule.looks else read_arms())}
+        others |= {*({} if "asr" in rule.looks else read_methods())}
+        rows = read_csv(folder / "looks.tsv", "\t")
+        digests[LOOKS] = _digest([row for row in rows if row["name"] not in others])
+    return digests
+
+
+def _name_row(item: Item) -> str:
+    """Name the row of a table or figure."""
+    return f"config/items.tsv {item.item}"
+
+
 def digest_image_sizes(config: Config) -> str:
     """Compute the SHA-256 of the rows of config/sizes.tsv about data sets that the config names."""
     asr = config["asr"]
     timed = (asr["evaluate"].get(name, name) for name in asr["timing"]["datasets"])
     names = {*asr["evaluate"].values(), *timed}
     rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
-    text = repr([row for row in rows if row["dataset"] in names])
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _digest([row for row in rows if row["dataset"] in names])
+
+
+def _digest(content: Any) -> str:
+    """Compute the SHA-256 of rows."""
+    return hashlib.sha256(repr(content).encode()).hexdigest()
 
 
 # --- settings by their dotted names ---------------------------------------------------------------

@@ -37,14 +37,17 @@ def find_imported_files(
         if file in found or is_skipped(file):
             continue
         found.add(file)
-        waiting += _list_imported(file, (find_package_folder(file).parent, *searched))
+        with explain_bad_code(file):
+            source = file.read_bytes()
+        waiting += _list_imported(file, source, (find_package_folder(file).parent, *searched))
     return found
 
 
-def _list_imported(file: Path, roots: tuple[Path, ...]) -> list[Path]:
-    """List the files that a file itself imports."""
+@cache
+def _list_imported(file: Path, source: bytes, roots: tuple[Path, ...]) -> list[Path]:
+    """List the files that a file with some source code itself imports, once for all rules."""
     with explain_bad_code(file):
-        imports = _read_imports(file.read_bytes())
+        imports = _read_imports(source)
     imported = []
     for level, module, name in imports:
         folders = (file.parents[level - 1],) if level else roots

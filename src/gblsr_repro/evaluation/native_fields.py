@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config
+from ..config import Config, find_arm
 from ..data.arrays import ImageArray
 from ..models.native import NativeModel
-from ..progress import show_progress
+from ..progress import log, show_progress
+from ..records import read_record
 from ..runs import load_matching_run
 from . import regions
 from .fields import Fields
@@ -19,34 +21,47 @@ from .metrics import MetricSettings
 
 
 def write_fields(
-    config: Config,
-    arm: Arm,
-    seed: int,
-    run: Path,
-    array: Path,
-    thresholds: Path,
-    output: Path,
+    config: Config, runs: Sequence[Path], array: Path, thresholds: Path, output: Path
 ) -> None:
-    """Write the fields of a trained GB-LSR arm on the first diagnostics.images images of `array`.
+    """Write the fields of trained GB-LSR arms on the first diagnostics.images images of `array`.
 
-    `thresholds` is the path of the thresholds of the regions. Raises `UserError` when a file is
-    missing or damaged, or when the arm has no bandwidth.
+    `runs` are run folders, `thresholds` is the path of the thresholds of the regions. Writes
+    <arm>/seed<seed>.npz into the folder `output`. Raises `UserError` when a file is missing or
+    damaged, or when an arm has no bandwidth.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
-    model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
-    runtime.prepare_for_inference(model, device)
-    settings, bounds = MetricSettings.from_config(config), regions.Thresholds.read(thresholds)
-    opened = ImageArray.open(array)
-    count = min(config["diagnostics"]["images"], len(opened))
+    bounds, images = regions.Thresholds.read(thresholds), ImageArray.open(array)
+    for run in runs:
+        record = read_record(run / "run.json")
+        arm, seed = find_arm(record.get("arm", "")), record.get("seed", 0)
+        model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
+        runtime.prepare_for_inference(model, device)
+        log.info("fields of %s seed %s", arm.arm, seed)
+        fields = predict_fields(model, images, bounds, config, device)
+        fields.write(output / arm.arm / f"seed{seed}.npz")
+
+
+def predict_fields(
+    model: NativeModel,
+    array: ImageArray,
+    bounds: regions.Thresholds,
+    config: Config,
+    device: torch.device,
+) -> Fields:
+    """Predict bandwidth and order of the patches of an array's first diagnostics.images images.
+
+    `bounds` are the thresholds of the regions.
+    """
+    settings = MetricSettings.from_config(config)
+    count = min(config["diagnostics"]["images"], len(array))
     parts: list[tuple[Tensor, ...]] = []
     with torch.no_grad():
-        label = f"fields of {arm.arm} seed {seed}"
-        for position in show_progress(range(count), label, "image"):
-            images = opened.load_images([position], device)
+        for position in show_progress(range(count), "fields", "image"):
+            images = array.load_images([position], device)
             of_image = (
                 *model.predict_fields(model.encode(images)),
                 regions.label_patches(images, bounds, settings),
             )
             parts.append(tuple(field.cpu() for field in of_image))
     bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
-    Fields(bandwidth, order, region, opened.names[:count]).write(output)
+    return Fields(bandwidth, order, region, array.names[:count])

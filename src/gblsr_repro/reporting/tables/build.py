@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ...analysis.reader import Aggregates
-from ...config import Config, Item
+from ...config import Item
 from ...errors import UserError
 from ...evaluation import OURS
 from ...files import write_text
@@ -18,7 +18,7 @@ from ..captions import (
     point_to_conditions,
     print_caption,
 )
-from ..items import build_item, list_differences, select_items, write_items
+from ..items import build_item, list_differences
 from ..layout import Table, View
 from ..rendering import join_labels, render_template
 from .comparison import OWN_PATH, interleave
@@ -38,21 +38,12 @@ LEAD_OTHER_SETS = (
 Builder = Callable[[Aggregates], list[Table]]
 
 
-def list_builders(config: Config) -> dict[str, Builder]:
-    """List the builder of each table that a config allows, by name.
-
-    The tables alone come first, then those of the paper with its values beside.
-    """
-    items = select_items("table", config)
-    alone: dict[str, Builder] = {
-        name: partial(build_tables, item=item) for name, item in items.items()
-    }
-    beside: dict[str, Builder] = {
-        name + BESIDE_PAPER: partial(build_beside_paper, item=item)
-        for name, item in items.items()
-        if item.compared == "yes"
-    }
-    return alone | beside
+def list_builders(item: Item) -> dict[str, Builder]:
+    """List the builders of a table by name: alone and, if it is compared, beside the paper's."""
+    builders: dict[str, Builder] = {item.item: partial(build_tables, item=item)}
+    if item.compared == "yes":
+        builders[item.item + BESIDE_PAPER] = partial(build_beside_paper, item=item)
+    return builders
 
 
 def build_tables(source: Aggregates, item: Item) -> list[Table]:
@@ -104,17 +95,15 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     return [_add_caption(table, source, item, title, lead) for table in tables]
 
 
-def write(
-    aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()
-) -> tuple[list[str], dict[str, str]]:
-    """Write tables as LaTeX to `output`/<name>.tex, see `items.write_items`."""
-    source = Aggregates(aggregates, config)
-    builders = list_builders(config)
+def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:
+    """Write a table as LaTeX, also beside the paper's values; return the paths.
 
-    def write_table(name: str) -> None:
-        tables = [
-            (join_labels(table), _print_caption(table, source)) for table in builders[name](source)
-        ]
-        write_text(output / f"{name}.tex", render_template("table.tex.j2", tables=tables))
-
-    return write_items("table", builders, only, write_table, aggregates)
+    Raises `UserError` naming what is missing, before anything is written.
+    """
+    texts = {}
+    for name, build in list_builders(item).items():
+        tables = [(join_labels(table), _print_caption(table, source)) for table in build(source)]
+        texts[folder / f"{name}.tex"] = render_template("table.tex.j2", tables=tables)
+    for path, text in texts.items():
+        write_text(path, text)
+    return [*texts]

@@ -1,0 +1,251 @@
+"""List the settings, tables and code that the output of every rule of the workflow depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..config import Item
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Dependencies of the output of a rule.
+
+    `settings` are dotted names; a section means all its settings, `{}` the name of the column or
+    array that is the job's subject; without one the whole map counts. `code` are modules and
+    folders of the package that compute the output; what they import counts, too (see `list_files`).
+    `table` is that of the job's subject, if it is a row: its defining columns count and, for arms
+    and methods, the settings and the code of the classes that it names. `all_arms` adds the code of
+    the classes of all arms. `training` adds the settings of the training, `initial` those that set
+    initial values alone, `sizes` the rows of config/sizes.tsv. `files` are files in config/ that
+    count as a whole, `items` tables and figures whose rows in config/items.tsv count, `looks` the
+    benchmarks of which the rows in config/looks.tsv do.
+    """
+
+    settings: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    table: str = ""
+    all_arms: bool = False
+    training: bool = False
+    initial: bool = True
+    sizes: bool = False
+    files: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+    looks: tuple[str, ...] = ()
+
+
+# --- the rules ------------------------------------------------------------------------------------
+
+# Training settings that change how a run is monitored, not its weights.
+MONITORING = (
+    "log_every",
+    "checkpoint_every",
+    "validate_every",
+    "validation_images",
+    "validation_scale",
+)
+SPLIT = tuple(
+    f"native.data.{name}"
+    for name in ("image_size", "train", "data_seed", "crop_seed_stride", "holdout_fraction")
+)
+ROWS = ("arms.tsv", "methods.tsv", "datasets.tsv")
+PROTOCOL = ("paper/protocol.yaml", "paper/facts.yaml", "paper/settings.tsv")
+PUBLISHED = tuple(
+    f"paper/{name}"
+    for name in (
+        "ablation.csv", "asr_latency.csv", "asr_quality.csv", "asr_runs.csv", "budget.csv",
+        "claims.tsv", "compute.csv", "locality.csv", "native.csv", "printed.csv",
+    )
+)  # fmt: skip
+# What single runs are like that aggregates are made of, and are compared with the paper's.
+OF_NATIVE_RUNS = (
+    "preset",
+    "seeds",
+    "native.arms",
+    "native.data",
+    "native.model",
+    "native.training",
+    "native.metrics",
+    "latency",
+)
+OF_ASR_RUNS = ("preset", "seeds", "asr", "latency")
+# Claims and pages take seconds: they depend on all settings of the experiment.
+EXPERIMENT = ("preset", "seeds", "released", "native", "asr", "latency", "diagnostics")
+
+RULES = {
+    # The manifest of a data set is written once and all later readers compare with it: neither the
+    # checksum of a download nor the code that downloads changes it.
+    "fetch": Rule(table="datasets"),
+    "standardize": Rule(
+        ("native.data.image_size", "native.data.evaluate.{}"), code=("data/standardize.py",)
+    ),
+    "standardize train": Rule(SPLIT, code=("data/standardize.py",)),
+    "regions": Rule(
+        (
+            "native.model.patch",
+            "native.metrics.high_frequency_cutoff",
+            "native.metrics.power_floor",
+            "native.metrics.region_patches",
+        ),
+        code=("evaluation/regions.py",),
+    ),
+    "train": Rule(code=("training/native.py", "training/loop.py"), table="arms", training=True),
+    "import_arm": Rule(("released.{}",), code=("released/importing.py",), table="arms"),
+    "evaluate": Rule(("native.metrics",), code=("evaluation/native.py",)),
+    "evaluate_validation": Rule(
+        ("native.metrics", "diagnostics.images"), code=("evaluation/native.py",)
+    ),
+    "exemplars": Rule(("native.data.exemplars",), code=("evaluation/exemplars.py",)),
+    "fields": Rule(
+        (
+            "native.metrics.high_frequency_cutoff",
+            "native.metrics.power_floor",
+            "diagnostics.images",
+        ),
+        code=("evaluation/native_fields.py",),
+    ),
+    "latency": Rule(
+        ("latency",), code=("evaluation/native_latency.py",), table="arms", initial=False
+    ),
+    "asr_standardize": Rule(("asr.train",), code=("data/superres.py",)),
+    "asr_train_run": Rule(
+        ("asr.train",),
+        code=("training/asr.py", "training/loop.py"),
+        table="methods",
+        training=True,
+    ),
+    "import_method": Rule(
+        ("released.{}", "asr.training.scale_range"),
+        code=("released/importing.py",),
+        table="methods",
+    ),
+    "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), code=("evaluation/asr.py",)),
+    "asr_bicubic": Rule(
+        ("asr.downsampling", "asr.shave_extra.{}"), code=("evaluation/asr_scores.py",)
+    ),
+    "asr_latency": Rule(
+        (
+            "latency.warmup",
+            "latency.passes",
+            "latency.clocks",
+            "asr.timing.scale",
+            "asr.timing.images_per_set",
+            "asr.timing.size_divisor",
+            "asr.downsampling",
+            "asr.tile_pixels",
+            "asr.training.scale_range",
+        ),
+        code=("evaluation/asr_latency.py",),
+        table="methods",
+        initial=False,
+        sizes=True,
+    ),
+    **{
+        f"aggregate {job}": Rule(settings, code=("analysis/aggregate.py",), files=ROWS + PROTOCOL)
+        for job, settings in {
+            "native": OF_NATIVE_RUNS,
+            "readings": OF_NATIVE_RUNS,
+            "runs": ("seeds", "native.arms"),
+            "diagnostics": (*OF_NATIVE_RUNS, "diagnostics"),
+            "asr_quality": OF_ASR_RUNS,
+            "asr_latency": OF_ASR_RUNS,
+        }.items()
+    },
+    "aggregate structure": Rule(
+        ("native.arms", "native.model"),
+        code=("analysis/aggregate.py", "models"),
+        all_arms=True,
+        files=ROWS + PROTOCOL,
+    ),
+    "claims": Rule(
+        EXPERIMENT,
+        code=(
+            "analysis/claims",
+            "reporting/claims_page.py",
+            "reporting/templates/page.md.j2",
+        ),
+        files=ROWS + PROTOCOL + PUBLISHED,
+    ),
+    **dict.fromkeys(
+        ("readings", "report", "pdf"),
+        Rule(
+            EXPERIMENT,
+            code=("reporting",),
+            files=(*ROWS, *PROTOCOL, *PUBLISHED, "items.tsv", "assets.tsv"),
+        ),
+    ),
+}
+
+
+# --- tables and figures ---------------------------------------------------------------------------
+
+# By an aggregate that an item needs, the settings that it is shown by. An item without is of data.
+SHOWN_BY = {
+    "native": (
+        "seeds",
+        "native.arms",
+        "native.main_arm",
+        "native.control_arm",
+        "native.criteria",
+        "native.significance",
+        "native.data",
+    ),
+    "budget": ("native.arms", "native.main_arm", "native.criteria.parameter_band", "native.model"),
+    "runs": ("seeds", "native.arms", "native.data.evaluate"),
+    **dict.fromkeys(
+        ("locality", "ablation"),
+        (
+            "seeds",
+            "native.arms",
+            "native.data.evaluate",
+            "diagnostics.thresholds",
+            "diagnostics.margins",
+        ),
+    ),
+    **dict.fromkeys(
+        ("asr_quality", "asr_latency", "asr_runs"),
+        (
+            "native.data.evaluate",
+            "asr.methods",
+            "asr.base_method",
+            "asr.evaluate",
+            "asr.scales",
+            "asr.trained_scales",
+            "asr.timing",
+        ),
+    ),
+    "": ("native.data", "asr.train", "asr.evaluate"),
+}
+
+
+def build_rule_of_items(items: tuple[Item, ...]) -> Rule:
+    """Build the rule of a job that makes some items: what they need, and who makes them."""
+    needs = sorted({name for item in items for name in item.needs.split() or [""]})
+    makers = {item.maker.partition(":")[0].replace(".", "/") for item in items}
+    files = [*ROWS, "paper/protocol.yaml", "paper/budget.csv", "paper/asr_runs.csv"]
+    files += [name for need in needs if (name := f"paper/{need}.csv") in PUBLISHED]
+    if any(item.compared == "yes" for item in items):
+        files += ["paper/printed.csv", "paper/compute.csv"]
+    if "" in needs:
+        files.append("assets.tsv")
+    drawn = needs if any(item.kind == "figure" for item in items) else []
+    if drawn:
+        files.append("figures.mplstyle")
+    return Rule(
+        _unite(SHOWN_BY[name] for name in needs),
+        code=(
+            "reporting/items.py",
+            *(f"reporting/{maker}.py" for maker in sorted(makers)),
+            "reporting/templates/table.tex.j2",
+            "reporting/templates/table_macros.tex.j2",
+        ),
+        files=_unite([files]),
+        items=items,
+        looks=_unite([["asr" if need.startswith("asr") else "native" for need in drawn]]),
+    )
+
+
+def _unite(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Unite lists of names without repetition."""
+    return tuple(dict.fromkeys(name for some in names for name in some))
