@@ -233,7 +233,7 @@ def build_rule_of_items(items: tuple[Item, ...]) -> Rule:
     if drawn:
         files.append("figures.mplstyle")
     return Rule(
-        _unite(SHOWN_BY[name] for name in needs),
+        _unite(SHOWN_BY.get(name, EXPERIMENT) for name in needs),
         code=(
             "reporting/items.py",
             *(f"reporting/{maker}.py" for maker in sorted(makers)),
