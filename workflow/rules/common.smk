@@ -208,12 +208,12 @@ def list_aggregates(jobs):
 
 def list_inputs_of_aggregates(job):
     """Return the rows and records that the aggregates of a job are made from."""
-    names = AGGREGATED[job]
-    return {f"{R}/{path}": None for name in names for path in schemas.list_inputs(name, config)}
+    paths = [path for name in AGGREGATED[job] for path in schemas.list_inputs(name, config)]
+    return [f"{R}/{path}" for path in dict.fromkeys(paths)]
 
 
 def list_inputs_of_items(items):
-    """Return the aggregates that items of a group are made from, and what they show beside."""
+    """Return the aggregates that items of a group are made from, and what two figures show beside."""
     names = [item.item for item in items]
     pictures = expand(EXEMPLARS, seed=min(SEEDS)) if QUALITATIVE in names else []
     fields = expand(f"{R}/{schemas.FIELDS}", benchmark="native", subject=LINEAR, seed=SEEDS)
