@@ -36,7 +36,7 @@ PYTHON = {
     "docs/your-own.md": "tests/workflow/test_your_own.py",
     "CONTRIBUTING.md": "tests/workflow/test_change_costs.py",
 }
-LANGUAGES = {"sh", "python", "yaml", "snakemake", "text"}
+LANGUAGES = {"sh", "python", "yaml", "snakemake", "tsv", "text"}
 RUNS = {"gblsr_scalar": "results/native/runs", "gblsr_asr": "results/asr/runs"}
 SMALL = config.merge(made.SMALL, {"seeds": [0], "native": {"criteria": {"parameter_band": 9}}})
 STATE = "results/asr/state/gblsr_asr/seed0.pt"

@@ -95,6 +95,14 @@ def test_parameters_are_counted_without_training(plan):
     assert not rules & {"train", "fetch", "check"}
 
 
+def test_what_a_config_has_no_arms_of_is_neither_aggregated_nor_shown(plan, tmp_path):
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(yaml.safe_dump({"native": {"arms": ["liif", "lte"]}}))
+    rules = list_rules(plan("native_report", configfile=overlay))
+    assert {"native_claims", "aggregate_native", "show_native"} <= rules
+    assert not rules & {"aggregate_diagnostics", "show_diagnostics", "fields"}
+
+
 def test_readings_plan_a_run_of_every_reading(plan):
     jobs = list_jobs(plan("readings", configfile="config/readings.yaml"))
     trained = {subject.partition("/")[0] for rule, subject in jobs if rule == "train"}
