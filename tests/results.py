@@ -250,8 +250,10 @@ class Results:
 
     def build_all(self, name: str) -> list[Table]:
         """Build the tables of an item, beside the paper's where its name ends so."""
-        item = select_items("table", self.config)[name.removesuffix("_vs_paper")]
-        return build.list_builders(item)[name](self.read())
+        item = select_items("table", self.config)[name.removesuffix(build.BESIDE_PAPER)]
+        if name.endswith(build.BESIDE_PAPER):
+            return build.build_beside_paper(self.read(), item)
+        return build.build_tables(self.read(), item)
 
     def build_cells(self, name: str) -> dict[str, list[str]]:
         """Build a table; return its cells by the label of their row."""

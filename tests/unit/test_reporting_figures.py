@@ -399,7 +399,7 @@ def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():
     paper = PAPER[0]
     fewer = {"liif": [0], "gblsr_full_linear": [0]}
     provenance = merge_provenance(replace(paper, seeds={**paper.seeds, **fewer}))
-    caption = compose_caption(read_items()["per_dataset"], provenance)
+    caption = compose_caption(read_items()["per_dataset"], provenance).text
     assert "LIIF 1" in caption
     assert "Full-Linear" not in caption  # an arm of the diagnostic alone
 

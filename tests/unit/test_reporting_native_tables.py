@@ -35,7 +35,7 @@ def test_other_winners_and_ties(results):
 def test_missing_arm_is_a_row_of_dashes(results):
     results.set_native(drop=["wire"])
     assert results.build_cells("main_kodak")[WIRE] == ["—"] * 6
-    assert "No results for WIRE" in results.build("main_kodak").caption
+    assert "No results for WIRE" in results.build("main_kodak").caption.text
     results.config["native"]["arms"].remove("wire")  # then it has none, unless it was measured
     assert len(results.build_cells("main_kodak")) == 6
     results.set_native()
@@ -49,7 +49,7 @@ def test_extra_evaluation_column_gets_its_table(results):
     with pytest.raises(UserError, match="no rows for 'b100'"):
         results.build("main_b100")
     results.set_native(columns=(*SETS, "b100"))
-    assert "B100" in results.build("main_b100").title
+    assert "B100" in results.build("main_b100").caption.title
     lse = results.build_all("lse")
     assert [len(table.columns) for table in lse] == [7, 3]  # a page is as wide as three sets
     assert results.build("winners").rows[-1].cells[0] == "B100"
@@ -137,13 +137,13 @@ def test_fairness_orders_by_rank_and_names_offenders(results):
     rows = results.build_cells("fairness")
     assert next(iter(rows)) == "**GB-LSR-Scalar** (F1 anchor)"
     assert rows[LIIF][:2] == ["2,000,000", "2.020×"]
-    assert f"{LIIF} outside the band" in results.build("fairness").caption
+    assert f"{LIIF} outside the band" in results.build("fairness").caption.text
 
 
 def test_fairness_judges_no_arm_without_the_anchor(results):
     results.set_budget(gblsr_scalar=0)
     assert results.build_cells("fairness")[LIIF][1] == "—"
-    assert "outside the band" not in results.build("fairness").caption
+    assert "outside the band" not in results.build("fairness").caption.text
 
 
 # --- criteria -----------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(results):
     results.recorded = [replace(PAPER[0], shared_gpu=["liif"])]
     table = results.build("gates")
     assert results.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
-    assert "shared GPU" not in table.page_caption  # a page says it once, above
-    assert any("shared GPU" in text or "same GPU" in text for text in table.differences)
+    assert "shared GPU" not in table.caption.on_page  # a page says it once, above
+    assert any("shared GPU" in text or "same GPU" in text for text in table.caption.differences)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def test_quality_grid_with_bicubic_and_absent_cells(results):
     names = ["LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR"]
     assert [row.cells[0] for row in first[1:]] == names
     assert set(last[-1].cells[1:]) == {"—"}
-    assert "No results for LTE-RDN and LTE-SwinIR" in table.caption
-    assert "Bicubic" not in table.caption
+    assert "No results for LTE-RDN and LTE-SwinIR" in table.caption.text
+    assert "Bicubic" not in table.caption.text
     beside = results.build(f"{QUALITY}_vs_paper")
     assert list(beside.groups[0][1].cells) == ["Bicubic", "paper", "—", "—", "—"]
     assert list(beside.groups[0][2].cells) == ["", "here", "**33.660**", "—", "—"]
@@ -59,7 +59,7 @@ def test_latency_ratios_and_absent_methods(results):
     rows = results.build_cells("asr_latency_main")
     assert rows[BASE] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     assert rows["LTE-SwinIR"] == ["—"] * 6
-    assert "No results for LTE-RDN, LTE-SwinIR" in results.build("asr_latency_main").caption
+    assert "No results for LTE-RDN, LTE-SwinIR" in results.build("asr_latency_main").caption.text
 
 
 def test_a_method_of_the_users_has_rows_and_is_not_compared(results, monkeypatch):
@@ -75,7 +75,7 @@ def test_a_method_of_the_users_has_rows_and_is_not_compared(results, monkeypatch
     best = {row.cells[0]: row.cells[1] for row in table.groups[0][1:]}
     assert best["GB-LSR-Scalar-ASR"] == "**31.000 ± 0.100**"
     assert best["Mine"] == "32.000 ± 0.100"
-    assert "Mine is not of the paper" in table.caption
+    assert "Mine is not of the paper" in table.caption.text
     timed = results.build("asr_latency_main")
     assert "vs LIIF-RDN" in timed.header[1]
     assert "vs Mine" not in timed.header[1]
@@ -91,7 +91,7 @@ def test_variants_are_compared_on_the_cells_both_have(results):
     assert rows["GB-LSR-Scalar-ASR-noLE"] == [
         "—", "−0.5000", "—", "−0.5000", "2.000×", "2000.0", "+50.00%",
     ]  # fmt: skip
-    assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in results.build("asr_pareto_main").caption
+    assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in results.build("asr_pareto_main").caption.text
 
 
 @pytest.mark.parametrize("name", TIMED)

@@ -15,7 +15,7 @@ from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary
 from ..config import load_protocol
-from ..reporting.captions import compose_page_caption
+from ..reporting.captions import compose_caption
 from ..reporting.claims_page import count_by_topic, format_agreement, format_value, summarize
 from ..reporting.items import build_possible, select_items
 from ..reporting.layout import Table, format_summary
@@ -165,7 +165,7 @@ def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
         )
         shown |= {*built}
         for tables in built.values():
-            yield Section(f"{tables[0].title} ({part.conditions})", tables=tables)
+            yield Section(f"{tables[0].caption.title} ({part.conditions})", tables=tables)
 
 
 def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
@@ -176,9 +176,8 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             able = [part for part in parts if all(map(part.source.has, item.needs.split()))]
             source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
-            yield Section(
-                item.title, compose_page_caption(item, source.provenance), picture=picture
-            )
+            caption = compose_caption(item, source.provenance)
+            yield Section(item.title, caption.on_page, picture=picture)
 
 
 def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ..analysis.provenance.differences import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
 from ..analysis.statistics import Column
 from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
 from ..wording import join_words
+from .items import list_differences
 
 PAGES = "front of report.pdf, or report.html"
 """Where the conditions of all tables and figures of a run stand once."""
@@ -15,6 +17,27 @@ SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 RowNumbers = Mapping[str, Column]
 """The numbers of each row of a table, by the row's name."""
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What is said of a table or figure, in the marks of `rendering`.
+
+    `on_page` is the text with the conditions; a page has title and differences in other places.
+    `conditions` hold for the numbers in any run, `differences` are those of this run from the
+    paper's, a sentence each.
+    """
+
+    title: str = ""
+    text: str = ""
+    on_page: str = ""
+    conditions: Sequence[str] = ()
+    differences: Sequence[str] = ()
+
+    @property
+    def printed(self) -> str:
+        """The title, in bold, and the text."""
+        return f"**{self.title}.** {self.text}"
 
 
 def format_sentence(text: str) -> str:
@@ -26,55 +49,51 @@ def format_sentence(text: str) -> str:
 def compose_caption(
     item: Item,
     provenance: Provenance,
-    notes: Iterable[str | None] = (),
+    title: str = "",
     lead: Iterable[str] = (),
-) -> str:
-    """Compose the caption of a table or figure below its title, in the marks of `rendering`.
+    notes: Iterable[str | None] = (),
+    columns: Sequence[str] | None = None,
+) -> Caption:
+    """Compose the caption of a table or figure; its title is the item's where none is given.
 
-    `notes` are sentences about what was measured, `lead` those to begin with. It leaves out under
-    which conditions, see `list_conditions` and `list_differences`.
+    `lead` are sentences to begin with, `notes` those about what was measured; `columns` are the
+    evaluation columns that are shown (default: all).
     """
     sentences = [*lead, item.caption, *notes]
     if "spread" in item.adds.split():
         scope, *_ = item.scopes.split()
         sentences.append(_describe_error_bars(provenance, Scope(scope)))
-    return " ".join(format_sentence(text) for text in sentences if text)
-
-
-def list_conditions(item: Item, provenance: Provenance, apart: bool = False) -> list[str]:
-    """List what holds for the numbers of an item in any run: timing, baselines, readings.
-
-    The readings have one sentence, or one each (`apart`).
-    """
-    sentences = _describe_timings(provenance, [Scope(name) for name in item.scopes.split()])
+    conditions = _describe_timings(provenance, [Scope(name) for name in item.scopes.split()])
     if "baselines" in item.adds.split():
         rebuilt = [arm.short for arm in read_arms().values() if arm.group == BASELINE]
-        sentences.append(
+        conditions.append(
             f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
             "not stand for the published models"
         )
-    for readings in item.readings.split(", ") if apart else [item.readings]:
-        if readings:
-            sentences.append(
-                f"Rests on this project's reading{'' if apart else 's'} of what the paper leaves "
-                f"open ({readings}; see docs/readings.md)"
-            )
-    return [format_sentence(text) for text in sentences]
+    text = " ".join(format_sentence(sentence) for sentence in sentences if sentence)
+    conditions = [format_sentence(condition) for condition in conditions]
+    readings = [_describe_readings("readings", item.readings)] if item.readings else []
+    apart = [_describe_readings("reading", name) for name in item.readings.split(", ") if name]
+    return Caption(
+        title or item.title,
+        text,
+        " ".join([text, *conditions, *readings]),
+        [*conditions, *apart],
+        list_differences(provenance, item, columns),
+    )
 
 
-def print_caption(title: str, caption: str) -> str:
-    """Return a caption as it is printed, with its title in bold."""
-    return f"**{title}.** {caption}"
+def _describe_readings(noun: str, names: str) -> str:
+    """Describe on which readings of the paper numbers rest."""
+    return (
+        f"Rests on this project's {noun} of what the paper leaves open ({names}; see "
+        "docs/readings.md)."
+    )
 
 
-def compose_page_caption(item: Item, provenance: Provenance) -> str:
-    """Compose the caption of a figure on a page, which lists all differences in another place."""
-    return " ".join([compose_caption(item, provenance), *list_conditions(item, provenance)])
-
-
-def point_to_conditions(provenance: Provenance, differences: Collection[str]) -> str:
+def point_to_conditions(caption: Caption, provenance: Provenance) -> str:
     """Point from a caption that leaves the page to the conditions, and warn where these differ."""
-    if not differences:
+    if not caption.differences:
         return f"Conditions: {PAGES}."
     if provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET):
         return f"Not all conditions are the paper's: {PAGES}."

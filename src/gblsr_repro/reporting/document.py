@@ -12,17 +12,18 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from ..analysis.reader import Aggregates
 from ..config import Config, Item, read_items
 from ..errors import UserError
 from ..files import write_bytes
-from .captions import compose_caption, format_sentence, list_conditions, print_caption
-from .items import build_possible, list_differences, select_items
+from .captions import Caption, compose_caption, format_sentence
+from .items import build_possible, select_items
 from .layout import Table
 from .names import sort_by_order
-from .rendering import join_labels, render_template
+from .rendering import render_template
 from .sections import explain_preset
 from .tables.build import build_beside_paper, build_tables
 
@@ -35,15 +36,13 @@ MISSING = (
 
 @dataclass(frozen=True)
 class Float:
-    """A table or figure of the document: its caption, and the conditions of its numbers.
+    """A table or figure of the document.
 
     `number` is that of the paper, 0 for one that the paper does not have or that shares it.
     """
 
     number: int
-    caption: str
-    differences: Sequence[str]
-    conditions: Sequence[str]
+    caption: Caption
     table: Table | None = None
     picture: str = ""
 
@@ -73,15 +72,15 @@ def render_document(results: Path, config: Config) -> str:
     names = sort_by_order(items, read_items())
     built, failures = build_possible(names, lambda name: _build_floats(source, items[name]))
     floats = [each for of_item in built.values() for each in of_item]
-    differences = _collect(each.differences for each in floats)
-    conditions = _collect(each.conditions for each in floats)
+    differences = _collect(each.caption.differences for each in floats)
+    conditions = _collect(each.caption.conditions for each in floats)
     numbers = {text: number for number, text in enumerate([*differences, *conditions], start=1)}
     return render_template(
         "document.tex.j2",
         warning=explain_preset(config["preset"]),
         differences=[format_sentence(text) for text in differences],
         conditions=conditions,
-        floats=[(each, _mark_conditions(each, numbers)) for each in floats],
+        floats=[(each, _mark_conditions(each.caption, numbers)) for each in floats],
         failures=[
             (f"{items[name].title} ({items[name].paper})", failures[name]) for name in failures
         ],
@@ -89,53 +88,37 @@ def render_document(results: Path, config: Config) -> str:
 
 
 def _build_floats(source: Aggregates, item: Item) -> list[Float]:
-    """Build the tables of an item, beside the paper's values where these are published."""
+    """Build the figure of an item, or its tables, beside the paper's values where compared."""
     number = int((re.findall(r"\d+", item.paper) or ["0"])[0])
-    conditions = list_conditions(item, source.provenance, apart=True)
     if item.kind == "figure":
-        return [_build_figure(source, item, number, conditions)]
+        picture = f"{item.item}.pdf"
+        if not (source.results / "figures" / picture).is_file():
+            raise UserError("not drawn.")
+        return [Float(number, compose_caption(item, source.provenance), picture=picture)]
     build = build_beside_paper if item.compared == "yes" else build_tables
     return [
-        Float(
-            0 if place else number,
-            print_caption(table.title, table.caption),
-            table.differences,
-            conditions,
-            table=join_labels(table),
-        )
+        Float(0 if place else number, table.caption, table)
         for place, table in enumerate(build(source, item))
     ]
-
-
-def _build_figure(source: Aggregates, item: Item, number: int, conditions: Sequence[str]) -> Float:
-    """Build a figure from its file."""
-    if not (source.results / "figures" / f"{item.item}.pdf").is_file():
-        raise UserError("not drawn.")
-    caption = print_caption(item.title, compose_caption(item, source.provenance))
-    differences = list_differences(source.provenance, item)
-    return Float(number, caption, differences, conditions, picture=f"{item.item}.pdf")
 
 
 def _collect(lists: Iterable[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(text for texts in lists for text in texts))
 
 
-def _mark_conditions(each: Float, numbers: dict[str, int]) -> str:
-    """Return the caption of a float with the numbers of its conditions."""
-    own = sorted(numbers[text] for text in (*each.differences, *each.conditions))
+def _mark_conditions(caption: Caption, numbers: dict[str, int]) -> str:
+    """Return a caption as it is printed, with the numbers of its conditions."""
+    own = sorted(numbers[text] for text in (*caption.differences, *caption.conditions))
     if not own:
-        return each.caption
-    return f"{each.caption} *Conditions {_join_numbers(own)}.*"
+        return caption.printed
+    return f"{caption.printed} *Conditions {_join_numbers(own)}.*"
 
 
 def _join_numbers(numbers: Sequence[int]) -> str:
     """Join sorted numbers, three or more in a row as a range: 1–3, 5, 6."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    # In a row, a number less its place stays the same.
+    rows = groupby(enumerate(numbers), lambda numbered: numbered[1] - numbered[0])
+    runs = [[number for _, number in row] for _, row in rows]
     return ", ".join(
         f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
     )

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..analysis.metrics import Metric
 from ..analysis.statistics import Column, Summary, format_fixed, mark_bold
 from ..evaluation import PAPER
+from .captions import Caption
 
 MANY_ROWS = 45
 DASH = "—"
@@ -51,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its label, column types, header rows, groups of body rows, title and caption.
+    """A table: its label, column types, header rows, groups of body rows, and caption.
 
     Types of columns are l, r and p (a paragraph). With a number behind it the text of l or p wraps
     in the room that the others leave, each of them its share, so that the numbers' mean is 1; with
@@ -61,8 +62,7 @@ class Table:
     a first cell belong to the one above them, and the second column labels the rows of a pair.
     `timed` are the columns (from 0) whose cells depend on the clock, `notes` sentences of the
     caption about what was measured, `evaluation_columns` those of the configuration that the table
-    is about (None: all). `conditions` of the numbers and `differences` from the paper's are a
-    sentence each.
+    is about (None: all).
     """
 
     label: str
@@ -71,10 +71,7 @@ class Table:
     groups: Sequence[Sequence[Row]]
     notes: Sequence[str | None] = ()
     evaluation_columns: Sequence[str] | None = None
-    title: str = ""
-    caption: str = ""
-    conditions: Sequence[str] = ()
-    differences: Sequence[str] = ()
+    caption: Caption = field(default_factory=Caption)
     size: str = "footnotesize"
     separation: float = 4
     paired: bool = False
@@ -94,11 +91,6 @@ class Table:
     def wraps(self) -> bool:
         """Whether some column takes what room is left, so that the table is as wide as the text."""
         return any(column[0] in "lp" and column[1:] for column in self.columns)
-
-    @property
-    def page_caption(self) -> str:
-        """The caption on a page, which has the title and all differences in other places."""
-        return " ".join(filter(None, (self.caption, *self.conditions)))
 
     @property
     def short_rules(self) -> Iterator[tuple[int, int]]:

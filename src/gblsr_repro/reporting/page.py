@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import __version__
 from ..analysis.claims.verdicts import Verdict
+from .captions import Caption
 from .layout import Cells, Row, Table
 from .rendering import render_template
 
@@ -75,7 +76,9 @@ def build_simple_table(
 ) -> Table:
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
     group = [Row("", cells) for cells in rows]
-    return Table("", columns or "l" * len(header), [header], [group], caption=caption)
+    return Table(
+        "", columns or "l" * len(header), [header], [group], caption=Caption(on_page=caption)
+    )
 
 
 def render_markdown(page: Section) -> str:

@@ -98,6 +98,7 @@ def _create_environment(ending: str) -> jinja2.Environment:
         "to_latex": convert_to_latex,
         "to_html": lambda text: Markup(convert_to_html(text)),
         "join_header": join_header,
+        "join_labels": join_labels,
         "fill_spans": fill_spans,
         "add_scopes": add_scopes,
         "to_columns": convert_columns,

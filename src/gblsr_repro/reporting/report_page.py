@@ -26,7 +26,7 @@ from ..config import Config, Item, list_methods
 from ..errors import UserError
 from ..files import write_text
 from ..records import read_record
-from .captions import compose_page_caption
+from .captions import compose_caption
 from .claims_page import build_topics, count_by_topic, explain_verdicts, summarize
 from .items import build_possible, select_items
 from .layout import DASH, Table, format_number
@@ -221,7 +221,8 @@ def _embed_figure(source: Aggregates, item: Item) -> Section:
         width = image.width
     address = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
     picture = Picture(address, f"{item.title}, described below", width)
-    return Section(item.title, compose_page_caption(item, source.provenance), picture=picture)
+    caption = compose_caption(item, source.provenance)
+    return Section(item.title, caption.on_page, picture=picture)
 
 
 # --- provenance --------------------------------------------------------------------------------

@@ -1,10 +1,9 @@
-"""Build every table by name, alone and beside the paper's, and write them as LaTeX."""
+"""Build every table, alone and beside the paper's, and write them as LaTeX."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from ...analysis.reader import Aggregates
@@ -12,15 +11,10 @@ from ...config import Item
 from ...errors import UserError
 from ...evaluation import OURS
 from ...files import write_text
-from ..captions import (
-    compose_caption,
-    list_conditions,
-    point_to_conditions,
-    print_caption,
-)
-from ..items import build_item, list_differences
+from ..captions import compose_caption, point_to_conditions
+from ..items import build_item
 from ..layout import Table, View
-from ..rendering import join_labels, render_template
+from ..rendering import render_template
 from .comparison import OWN_PATH, interleave
 from .published import build_published, times_the_papers_sets
 
@@ -35,16 +29,6 @@ LEAD_OTHER_SETS = (
     "were timed, and are not the means over its own sets that it prints"
 )
 
-Builder = Callable[[Aggregates], list[Table]]
-
-
-def list_builders(item: Item) -> dict[str, Builder]:
-    """List the builders of a table by name: alone and, if it is compared, beside the paper's."""
-    builders: dict[str, Builder] = {item.item: partial(build_tables, item=item)}
-    if item.compared == "yes":
-        builders[item.item + BESIDE_PAPER] = partial(build_beside_paper, item=item)
-    return builders
-
 
 def build_tables(source: Aggregates, item: Item) -> list[Table]:
     """Build the tables of an item with their captions; `UserError` names what is missing."""
@@ -54,21 +38,10 @@ def build_tables(source: Aggregates, item: Item) -> list[Table]:
 def _add_caption(
     table: Table, source: Aggregates, item: Item, title: str = "", lead: Sequence[str] = ()
 ) -> Table:
-    """Add title (default: the item's), caption, conditions and differences from the paper."""
-    provenance = source.provenance
-    return replace(
-        table,
-        title=title or item.title,
-        caption=compose_caption(item, provenance, table.notes, lead),
-        conditions=list_conditions(item, provenance),
-        differences=list_differences(provenance, item, table.evaluation_columns),
-    )
-
-
-def _print_caption(table: Table, source: Aggregates) -> str:
-    """Return the caption of a table that leaves the page, with a pointer to its conditions."""
-    pointer = point_to_conditions(source.provenance, table.differences)
-    return print_caption(table.title, f"{table.caption} {pointer}")
+    """Add the caption; its title is the item's where none is given."""
+    columns = table.evaluation_columns
+    caption = compose_caption(item, source.provenance, title, lead, table.notes, columns)
+    return replace(table, caption=caption)
 
 
 def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
@@ -100,10 +73,19 @@ def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:
 
     Raises `UserError` naming what is missing, before anything is written.
     """
-    texts = {}
-    for name, build in list_builders(item).items():
-        tables = [(join_labels(table), _print_caption(table, source)) for table in build(source)]
-        texts[folder / f"{name}.tex"] = render_template("table.tex.j2", tables=tables)
+    texts = {folder / f"{item.item}.tex": _render(build_tables(source, item), source)}
+    if item.compared == "yes":
+        path = folder / f"{item.item}{BESIDE_PAPER}.tex"
+        texts[path] = _render(build_beside_paper(source, item), source)
     for path, text in texts.items():
         write_text(path, text)
     return [*texts]
+
+
+def _render(tables: Sequence[Table], source: Aggregates) -> str:
+    """Render tables as LaTeX, with captions that point to their conditions."""
+    captions = [
+        f"{table.caption.printed} {point_to_conditions(table.caption, source.provenance)}"
+        for table in tables
+    ]
+    return render_template("table.tex.j2", tables=zip(tables, captions, strict=True))
