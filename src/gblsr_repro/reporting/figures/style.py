@@ -228,9 +228,14 @@ def draw_message(axes: Axes, text: str) -> None:
 def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
     """Save a figure as `<name>.pdf` and `<name>.png` in `folder`, atomically; return both paths.
 
-    The same figure gives the same bytes: neither file holds a date or a program's version.
+    The same figure gives the same bytes: neither file holds a date or a program's version, and
+    what the layout's solver leaves to chance, the last digits of a position, is rounded away.
     """
-    figure.draw_without_rendering()  # legends and tick labels move once more after a first pass
+    for _ in range(2):  # legends and tick labels move once more after a first pass
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position([round(side, 6) for side in axes.get_position().bounds])
     plain = dict.fromkeys(("CreationDate", "Creator", "Producer"))
     small = {"pil_kwargs": {"optimize": True, "compress_level": 9}}
     pdf, png = folder / f"{name}.pdf", folder / f"{name}.png"
