@@ -235,7 +235,8 @@ def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
-        axes.set_position([round(side, 6) for side in axes.get_position().bounds])
+        left, bottom, width, height = (round(side, 6) for side in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))
     plain = dict.fromkeys(("CreationDate", "Creator", "Producer"))
     small = {"pil_kwargs": {"optimize": True, "compress_level": 9}}
     pdf, png = folder / f"{name}.pdf", folder / f"{name}.png"
