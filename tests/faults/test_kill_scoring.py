@@ -1,4 +1,4 @@
-"""Scoring that is interrupted goes on at the same command, and ends in the same bytes."""
+"""Scoring that is killed goes on at the same command, and ends in the same bytes."""
 
 import os
 import re
@@ -42,32 +42,65 @@ def count_rows(workflow):
     return sum(file.read_bytes().count(b"\n") for file in files)
 
 
-def test_a_scoring_goes_on_after_an_interrupt(workflow):
-    """Snakemake deletes the outputs of the job that it interrupts; the rows lie beside them.
-
-    That a kill at any row loses none: tests/unit/test_kept_rows.py.
-    """
+@pytest.fixture(scope="module")
+def scored(workflow):
+    """Score without a disturbance once; return the bytes of the scores."""
     workflow.overlay(**SETTINGS)
     status, said = workflow.run("--", TARGET)
     assert status == 0, said[-3000:]
-    scored = read_scores(workflow)
-    shutil.rmtree(workflow.results / SCORES)
-    shutil.rmtree(workflow.results / "asr" / "state" / "metrics")
+    return read_scores(workflow)
 
+
+def forget_scores(workflow):
+    shutil.rmtree(workflow.results / SCORES, ignore_errors=True)
+    shutil.rmtree(workflow.results / "asr" / "state" / "metrics", ignore_errors=True)
+
+
+def kill_job(workflow, process, number):
+    for job in workflow.jobs():
+        if "evaluate" in job.cmdline():
+            job.send_signal(number)
+
+
+def kill_group(workflow, process, number):
+    os.killpg(process.pid, number)
+
+
+def kill_snakemake(workflow, process, number):
+    process.send_signal(number)
+
+
+@pytest.mark.parametrize(
+    ("kill", "number"),
+    [
+        (kill_job, signal.SIGTERM),
+        (kill_group, signal.SIGINT),
+        (kill_group, signal.SIGKILL),
+        (kill_snakemake, signal.SIGTERM),
+        (kill_snakemake, signal.SIGKILL),
+    ],
+)
+def test_a_killed_scoring_goes_on(workflow, scored, kill, number):
+    forget_scores(workflow)
     process = workflow.start("--", TARGET)
     while count_rows(workflow) < 2:
         assert process.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
         time.sleep(0.005)
-    os.killpg(process.pid, signal.SIGINT)
+    kill(workflow, process, number)
     with suppress(subprocess.TimeoutExpired):
         process.wait(timeout=TIMEOUT_SECONDS)
-    kill_session(process)
+    if kill is not kill_snakemake:  # a job outlives a Snakemake that was killed alone
+        kill_session(process)
+    assert "Cannot restore" not in (workflow.folder / "said.txt").read_text()
     kept = count_rows(workflow)
     assert kept >= 2
+    shutil.rmtree(workflow.folder / ".snakemake" / "locks", ignore_errors=True)  # --unlock
 
     status, said = workflow.run("--", TARGET)
     assert status == 0, said[-3000:]
     assert read_scores(workflow) == scored
+    if "Nothing to be done" in said:
+        return  # Snakemake let the job finish
     log = (workflow.results / "logs" / "asr_evaluate" / f"{METHOD}_seed0.log").read_text()
     read = [int(number) for number in re.findall(r"resumed at (\d+)", log)]
     for scale in re.findall(r"set14 (x\d): measured before", log):

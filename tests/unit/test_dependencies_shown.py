@@ -19,8 +19,8 @@ from gblsr_repro.config import tables
 from gblsr_repro.dependencies import collect_dependencies, list_settings
 from gblsr_repro.dependencies.rules import EXPERIMENT
 from gblsr_repro.files import write_json
-from gblsr_repro.reporting import items
 from gblsr_repro.reporting.groups import group_items
+from gblsr_repro.reporting.writing import write_items
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 GROUPS = group_items(configuration.load())
@@ -79,7 +79,7 @@ def test_items_are_made_from_the_settings_and_files_that_they_are_said_to_be(
     followed = collect_dependencies("items", tuple(GROUPS[group]), published.config)
     names = [item.item for item in GROUPS[group]]
     with watched(published, followed) as config:
-        written, _ = items.write(published.folder, tmp_path, config, names)
+        written, _ = write_items(published.folder, tmp_path, config, names)
     assert {path.stem.removesuffix("_vs_paper") for path in written} == {*names}
 
 

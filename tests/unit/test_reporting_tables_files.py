@@ -11,8 +11,10 @@ from gblsr_repro.analysis.reader import BICUBIC, Aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import list_items, list_methods, load, read_items
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import document, items
+from gblsr_repro.reporting import document
+from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.tables import build
+from gblsr_repro.reporting.writing import write_items
 from results import Results, build_demo_run, build_sparse_run
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
@@ -20,7 +22,7 @@ needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs
 
 def test_every_possible_item_is_written_and_the_rest_explained(results, tmp_path):
     results.set_native()
-    written, skipped = items.write(results.write(), tmp_path / "out", results.config)
+    written, skipped = write_items(results.write(), tmp_path / "out", results.config)
     assert {*tmp_path.glob("out/*/*")} == {*written}
     names = {path.stem for path in written}
     assert {name.removesuffix("_vs_paper") for name in names} | {*skipped} == {*read_items()}
@@ -36,9 +38,9 @@ def test_named_items_fail_with_their_reason(results, tmp_path):
     names = {"lse.tex", "lse_vs_paper.tex", "main_kodak.tex", "main_kodak_vs_paper.tex"}
     assert {path.name for path in output.glob("*/*")} == names
     with pytest.raises(UserError, match="no table or figure 'main_kodk'"):
-        items.write(root, tmp_path / "none", results.config, ["main_kodak", "main_kodk"])
+        write_items(root, tmp_path / "none", results.config, ["main_kodak", "main_kodk"])
     with pytest.raises(UserError, match=r"runs\.csv does not exist"):
-        items.write(root, tmp_path / "none", results.config, ["compute_native"])
+        write_items(root, tmp_path / "none", results.config, ["compute_native"])
     assert not (tmp_path / "none").exists()
 
 
@@ -117,7 +119,7 @@ def find_overfull(document, folder):
 def test_every_table_fits_the_text_width_of_the_paper(repository, tmp_path, fill, overlays):
     config = load([repository / "config" / name for name in ("config.yaml", *overlays)])
     source = Aggregates(fill(tmp_path, config).write(), config)
-    for item in items.select_items("table", config).values():
+    for item in select_items("table", config).values():
         build.write_table(item, source, tmp_path / "tables")
     texts = [path.read_text() for path in sorted((tmp_path / "tables").iterdir())]
     assert "tiny" not in "".join(texts)
@@ -130,7 +132,7 @@ def test_every_table_fits_the_text_width_of_the_paper(repository, tmp_path, fill
 @pytest.mark.parametrize("build_run", [build_demo_run, build_sparse_run])
 def test_one_pdf_has_every_table_and_figure_in_the_papers_order(tmp_path, build_run):
     run = build_run(tmp_path)
-    written, _ = items.write(run.write(), tmp_path, run.config)
+    written, _ = write_items(run.write(), tmp_path, run.config)
     drawn = {path.stem for path in written if path.suffix == ".pdf"}
     text = document.render_document(tmp_path, run.config)
     assert not find_overfull(text, tmp_path)

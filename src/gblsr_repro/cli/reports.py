@@ -37,9 +37,9 @@ def write_readings(options: Options) -> None:
 @command("items", CONFIG, AGGREGATES, path_in_results("--output", ""), ONLY)
 def write_items(options: Options) -> None:
     """Write the tables and draw the figures for which a folder has the aggregates."""
-    from ..reporting import items
+    from ..reporting import writing
 
-    written, skipped = items.write(**vars(options))
+    written, skipped = writing.write_items(**vars(options))
     for file in written:
         print(file)
     for name, reason in skipped.items():

@@ -235,7 +235,7 @@ def build_rule_of_items(items: tuple[Item, ...]) -> Rule:
     return Rule(
         _unite(SHOWN_BY.get(name, EXPERIMENT) for name in needs),
         code=(
-            "reporting/items.py",
+            "reporting/writing.py",
             *(f"reporting/{maker}.py" for maker in sorted(makers)),
             "reporting/templates/table.tex.j2",
             "reporting/templates/table_macros.tex.j2",

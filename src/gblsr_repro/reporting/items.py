@@ -1,15 +1,13 @@
-"""Select the tables and figures of config/items.tsv, and write those that the aggregates allow."""
+"""Select the tables and figures of config/items.tsv, and build them by what their rows name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from ..analysis.provenance.differences import Provenance, Scope
-from ..analysis.reader import Aggregates
-from ..config import MAIN_TABLE, Config, Item, list_items, read_items, suggest
+from ..config import MAIN_TABLE, Config, Item, list_items, read_items
 from ..errors import UserError
 
 Output = TypeVar("Output")
@@ -71,39 +69,3 @@ def build_possible(
         except UserError as error:
             failures[name] = str(error)
     return results, failures
-
-
-def write(
-    aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()
-) -> tuple[list[Path], dict[str, str]]:
-    """Write tables and figures; return their files and why others were not written, by item.
-
-    They are made of the aggregates in a folder, some also of images and fields in the folder above.
-    Tables go to `output`/tables, also beside the paper's values, figures to `output`/figures.
-    `only` names items that must be written (default: all that can be). Raises `UserError` for an
-    unknown name, for one of `only` that cannot be written, and when nothing could be.
-    """
-    items = select_items("table", config) | select_items("figure", config)
-    source = Aggregates(aggregates, config)
-    for name in only:
-        if name not in items:
-            raise UserError(f"There is no table or figure {name!r}; {suggest(name, items)}")
-
-    def write_item(name: str) -> list[Path]:
-        # matplotlib takes a second to import, and tables do without.
-        if items[name].kind == "table":
-            from .tables import build
-
-            return build.write_table(items[name], source, output / "tables")
-        from . import figures
-
-        return [*figures.draw(name, source, output / "figures")]
-
-    if only:
-        return [path for name in only for path in write_item(name)], {}
-    if not aggregates.is_dir():
-        raise UserError(f"{aggregates} is not a folder; name one that holds aggregates.")
-    written, failures = build_possible(items, write_item)
-    if not written:
-        raise UserError(f"{aggregates} holds no numbers of any item; run the workflow first.")
-    return [path for paths in written.values() for path in paths], failures
