@@ -183,14 +183,12 @@ def test_another_run_is_refused(place, thresholds, capsys, arm, seed):
 
 
 def test_fields_are_the_models_for_the_first_images(place, thresholds):
-    output = place / "fields.npz"
     code = command(
-        place, "fields", "--arm", ARM, "--seed", 3, "--run", place / "run",
-        "--array", place / "validation.npy", "--regions", place / "validation_regions.json",
-        "--output", output,
+        place, "fields", "--runs", place / "run", "--array", place / "validation.npy",
+        "--regions", place / "validation_regions.json", "--output", place / "fields",
     )  # fmt: skip
     assert code == 0
-    config = config_at(place)
+    output, config = place / "fields" / ARM / "seed3.npz", config_at(place)
     stored = fields.Fields.read(output)
     assert stored.names == [f"validation_{i}" for i in range(4)]
     images = ImageArray.open(place / "validation.npy").load_images(slice(0, 4))
