@@ -110,7 +110,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     names = [image.name for image in images]
     sizes = [tuple(str(side // 8 // 4) for side in i.load().shape[:2]) for i in images]
     assert [(r["image"], r["clock"]) for r in rows] == [
-        (name, clock) for clock in ("paper", "ours") for name in names
+        (name, clock) for clock in ("paper", "fast") for name in names
     ]
     assert all(float(row["mean_ms"]) > 0 for row in rows)
     assert [(r["height"], r["width"]) for r in rows[:2]] == sizes
@@ -120,7 +120,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["device"]["type"] == "cpu"
     assert record["gradients_recorded"] is True
-    assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["folded"]}
+    assert record["decoder_paths"] == {"paper": ["plain"], "fast": ["folded"]}
     assert record["not_timed"] == {}
 
 
@@ -154,7 +154,7 @@ def test_swinir_saves_as_much_for_every_pixel_that_it_encodes(config):
 
 def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     settings = configuration.merge(
-        config, {"latency": {"clocks": ["ours"]}, "asr": {"timing": {"datasets": ["urban100"]}}}
+        config, {"latency": {"clocks": ["fast"]}, "asr": {"timing": {"datasets": ["urban100"]}}}
     )
     asr_latency.time_method(settings, find_method("liif_rdn"), 0, tmp_path, tmp_path / "state")
     output = tmp_path / "urban100.csv"

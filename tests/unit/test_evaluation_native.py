@@ -215,7 +215,7 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
         rows = made.rows(output / f"{dataset}.csv")
         assert tuple(rows[0]) == native_latency.COLUMNS
         assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
-            (dataset, f"{dataset}_0", clock) for clock in ("paper", "ours")
+            (dataset, f"{dataset}_0", clock) for clock in ("paper", "fast")
         ]
         for row in rows:
             assert float(row["median_ms"]) > 0
@@ -225,7 +225,7 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
         assert (record["arm"], record["seed"], record["timer"]) == (arm, 0, "monotonic clock")
         assert record["device"]["name"]
         assert record["gradients_recorded"] is False
-        assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["fast"]}
+        assert record["decoder_paths"] == {"paper": ["plain"], "fast": ["fast"]}
         assert record["not_timed"] == {}
 
 

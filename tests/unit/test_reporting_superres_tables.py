@@ -55,7 +55,7 @@ def test_times_alone_make_a_table_that_leaves_quality_open(results, name):
 def test_latency_ratios_and_absent_methods(results):
     results.add_quality(["liif_rdn", "gblsr_asr"])
     results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
-    results.add_times({"gblsr_asr": 1.0}, clock="ours")
+    results.add_times({"gblsr_asr": 1.0}, clock="fast")
     rows = results.build_cells("asr_latency_main")
     assert rows[BASE] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     assert rows["LTE-SwinIR"] == ["—"] * 6
@@ -98,6 +98,6 @@ def test_variants_are_compared_on_the_cells_both_have(results):
 def test_the_package_clock_never_stands_in_the_papers_tables(results, name):
     methods = ("liif_rdn", "gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48_nole")
     times = dict.fromkeys(methods, 4.0)
-    results.add_times(times, clock="ours")
+    results.add_times(times, clock="fast")
     shown = {cell for row in results.build_cells(name).values() for cell in row}
     assert shown <= {"—", "n/a"}

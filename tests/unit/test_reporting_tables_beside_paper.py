@@ -49,26 +49,26 @@ def test_the_papers_speed(results):
 def test_the_package_clock_stands_beside_the_papers_in_rows_of_its_name(results):
     results.add_quality(["liif_rdn", "gblsr_asr"])
     results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
-    results.add_times({"liif_rdn": 6.0, "gblsr_asr": 1.0}, clock="ours")
+    results.add_times({"liif_rdn": 6.0, "gblsr_asr": 1.0}, clock="fast")
     rows = results.build_clock_rows("asr_latency_main")
     assert rows[BASE, "here"] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
-    assert rows[BASE, "own path"] == ["", "", "1.00", "3.00", "6.00×", "—"]
-    assert ("LTE-RDN", "own path") not in rows
-    assert "own path" in results.build("asr_latency_main_vs_paper").caption.text
-    assert "own path" not in results.build("asr_latency_main").caption.text
+    assert rows[BASE, "fast path"] == ["", "", "1.00", "3.00", "6.00×", "—"]
+    assert ("LTE-RDN", "fast path") not in rows
+    assert "fast path" in results.build("asr_latency_main_vs_paper").caption.text
+    assert "fast path" not in results.build("asr_latency_main").caption.text
     rows = results.build_clock_rows("asr_pareto_main")
-    assert rows[BASE, "own path"] == ["", "", "", "", "1.000×", "1000.0", "0.00%"]
+    assert rows[BASE, "fast path"] == ["", "", "", "", "1.000×", "1000.0", "0.00%"]
 
 
 def test_native_rows_of_the_package_clock_hold_the_time_alone(results):
     results.set_native()
     for row in results.rows["native"]:
         if (row["dataset"], row["arm"], row["metric"]) == ("set14", "liif", "inference_ms"):
-            row.update(metric="ours_ms", mean=9.0)
-    results.add("native", 2.5, dataset="kodak", arm="liif", metric="ours_ms")
+            row.update(metric="fast_ms", mean=9.0)
+    results.add("native", 2.5, dataset="kodak", arm="liif", metric="fast_ms")
     beside = results.build_clock_rows("main_kodak")
-    assert beside[LIIF, "own path"] == ["", "", "", "", "2.50", ""]
-    assert sum(name == "own path" for _, name in beside) == 1
+    assert beside[LIIF, "fast path"] == ["", "", "", "", "2.50", ""]
+    assert sum(name == "fast path" for _, name in beside) == 1
     # In the table itself, and in the criteria, it never stands in for the paper's.
     assert results.build_cells("main_set14")[LIIF][4] == "—"
     cost = results.build_cells("gates")["Inference-cost criterion"]

@@ -134,7 +134,7 @@ def append_rows(frame: pd.DataFrame, rows: Sequence[tuple[Any, ...]]) -> pd.Data
 def aggregate_native(find: Find, config: Config) -> Values:
     """Aggregate every metric of every evaluation column and arm.
 
-    `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` that by
+    `inference_ms` is the mean over images of the mean time by the paper's clock, `fast_ms` that by
     the package's clock (see `evaluation.latency`); `params` the number of trainable parameters.
     """
     for column in config["native"]["data"]["evaluate"]:

@@ -29,7 +29,7 @@ from ..config import (
     read_methods,
 )
 from ..errors import UserError
-from ..evaluation import OURS, PAPER
+from ..evaluation import FAST, PAPER
 from ..files import verify_checksum
 from ..progress import log
 from .provenance.differences import Provenance
@@ -37,7 +37,7 @@ from .schemas import RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
 from .statistics import Summary
 
 BICUBIC = "bicubic"
-NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
+NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
 NAMES = ("name", "arm")
 """Columns that say what a row of an aggregate without keys is about."""

@@ -3,5 +3,5 @@
 REGIONS = ("smooth", "edge", "texture", "mixed")
 """Names of the patch regions, in the order of their labels 0, 1, 2, 3."""
 
-PAPER, OURS = "paper", "ours"
+PAPER, FAST = "paper", "fast"
 """Names of the clocks of `latency`; only times by the paper's are compared with the paper."""

@@ -15,7 +15,7 @@ A model is timed by two clocks:
   plain forward pass plus 2,300 MiB, within 6 MiB for all four variants, while without gradients
   base and noLE would have the same peak. Published times and memory are compared with this clock
   alone.
-- `ours`: the call that users of the package get, on the fast path, under inference mode, in the
+- `fast`: the call that users of the package get, on the fast path, under inference mode, in the
   memory format of `runtime.prepare_for_inference`.
 """
 
@@ -101,7 +101,7 @@ class Timer:
     """Times a model on a device by the clocks of config latency.clocks.
 
     `plain_call` is timed by the paper's clock, with gradients recorded if `gradients` is set;
-    `user_call` by ours.
+    `user_call` by the fast one.
     """
 
     model: NativeModel | ASRModel
@@ -152,7 +152,7 @@ class Timer:
     def build_clocks(self) -> Iterator[Clock]:
         """Yield the clocks of config latency.clocks, to be used one after the other.
 
-        `ours` changes the memory format of the model, so `paper` must be used before it.
+        `fast` changes the memory format of the model, so `paper` must be used before it.
         """
 
         def call_without_gradients(images: Tensor) -> Any:

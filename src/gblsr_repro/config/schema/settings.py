@@ -32,7 +32,7 @@ class Latency(Section):
     passes: int = describe("timed passes", ge=1, le=10**6)
     # In the order in which they are timed: that of a config changes nothing.
     clocks: Annotated[
-        list[Literal["paper", "ours"]],
+        list[Literal["paper", "fast"]],
         Field(min_length=1),
         Distinct,
         AfterValidator(lambda clocks: sorted(clocks, reverse=True)),

@@ -17,7 +17,7 @@ from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
 from ...config import load_protocol
-from ...evaluation import OURS, PAPER
+from ...evaluation import FAST, PAPER
 from ...wording import join_words
 from ..names import (
     format_device,
@@ -41,7 +41,7 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
     """
     scale = format_scale(source.config["asr"]["timing"]["scale"])
     cells = _read_times_and_quality(source, scale, PAPER)
-    by_any_clock = cells or _read_times_and_quality(source, scale, OURS)
+    by_any_clock = cells or _read_times_and_quality(source, scale, FAST)
     title = name_dataset(source, "asr", TIMED_SET)
     source.require(by_any_clock, "asr_latency", f"timed method with a PSNR-Y on {title}")
     figure = style.create_figure(style.TEXT_WIDTH, 3.1, differences)

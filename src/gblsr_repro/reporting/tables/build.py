@@ -9,20 +9,20 @@ from pathlib import Path
 from ...analysis.reader import Aggregates
 from ...config import Item
 from ...errors import UserError
-from ...evaluation import OURS
+from ...evaluation import FAST
 from ...files import write_text
 from ..captions import compose_caption, point_to_conditions
 from ..items import build_item
 from ..layout import Table, View
 from ..rendering import render_template
-from .comparison import OWN_PATH, interleave
+from .comparison import FAST_PATH, interleave
 from .published import build_published, times_the_papers_sets
 
 BESIDE_PAPER = "_vs_paper"
 LEAD = "The paper's value, with the paper's bold numbers, stands above the value measured here"
-LEAD_OWN_PATH = (
-    f"“{OWN_PATH}”: this package's own path, the fast call that its users get, which is no part of "
-    "the paper and is not judged"
+LEAD_FAST_PATH = (
+    f"“{FAST_PATH}”: the faster call that users of this package get, which is no part of the paper "
+    "and is not judged"
 )
 LEAD_OTHER_SETS = (
     "The paper's speed-ups and memory reductions here are computed from its times on the sets that "
@@ -55,13 +55,13 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
         published = build_published(source, item, measured)
     except UserError:
         published = [replace(table, groups=[]) for table in measured]
-    # By this package's clock, of which the paper has no times.
-    own = build_item(item, source, View(OURS)) if any(table.timed for table in measured) else []
-    tables = [*map(interleave, measured, published, own or measured)]
+    # By the clock of the fast path, of which the paper has no times.
+    fast = build_item(item, source, View(FAST)) if any(table.timed for table in measured) else []
+    tables = [*map(interleave, measured, published, fast or measured)]
     rows = [row for table in tables for row in table.rows]
     lead = [LEAD]
-    if any(OWN_PATH in row.cells for row in rows):
-        lead.append(LEAD_OWN_PATH)
+    if any(FAST_PATH in row.cells for row in rows):
+        lead.append(LEAD_FAST_PATH)
     if "asr_latency" in item.needs.split() and not times_the_papers_sets(source.config):
         lead.append(LEAD_OTHER_SETS)
     title = f"{item.title}, beside the paper's values"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..layout import DASH, Cells, Row, Span, Table
 
-OWN_PATH = "own path"
+FAST_PATH = "fast path"
 """The name of rows with times by this package's clock."""
 
 
@@ -38,7 +38,7 @@ def interleave(measured: Table, published: Table, own: Table) -> Table:
 
 
 def _stack_rows(row: Row, paper_cells: Mapping[str, Cells], own: Row, table: Table) -> list[Row]:
-    """Stack the published row of a key, the measured one, and the times of the own path."""
+    """Stack the published row of a key, the measured one, and the times of the fast path."""
     heading = row.cells[0]
     if isinstance(heading, Span):
         return [Row(row.key, [replace(heading, columns=heading.columns + 1)])]
@@ -52,5 +52,5 @@ def _stack_rows(row: Row, paper_cells: Mapping[str, Cells], own: Row, table: Tab
     times = {place: own.cells[place] for place in table.timed}
     if {*times.values()} - {DASH}:
         cells = [times.get(place, "") for place in range(1, len(table.columns))]
-        rows.append(Row(row.key, ["", OWN_PATH, *cells]))
+        rows.append(Row(row.key, ["", FAST_PATH, *cells]))
     return rows
