@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -27,16 +26,13 @@ from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import figures
-from gblsr_repro.reporting.captions import compose_caption
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item, list_differences
 from results import (
-    PAPER,
     Results,
     build_demo_run,
     build_sparse_run,
     build_wide_run,
-    merge_provenance,
 )
 
 
@@ -390,24 +386,3 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     picture.unlink()
     with pytest.raises(UserError, match=r"set14\.png does not exist"):
         figures.draw("qualitative", copy, tmp_path)
-
-
-# --- differences from the paper -------------------------------------------------------------------
-
-
-def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():
-    paper = PAPER[0]
-    fewer = {"liif": [0], "gblsr_full_linear": [0]}
-    provenance = merge_provenance(replace(paper, seeds={**paper.seeds, **fewer}))
-    caption = compose_caption(read_items()["per_dataset"], provenance).text
-    assert "LIIF 1" in caption
-    assert "Full-Linear" not in caption  # an arm of the diagnostic alone
-
-
-def test_differences_that_do_not_fit_are_counted():
-    differences = [f"difference {number} from the paper" for number in range(9)]
-    (text,) = style.create_figure(style.TEXT_WIDTH, 3.0, differences[:3]).texts
-    assert text.get_text() == "; ".join(differences[:3])
-    (text,) = style.create_figure(style.TEXT_WIDTH, 3.0, differences).texts
-    assert text.get_text() == "9 conditions unlike the paper's, listed in the report"
-    assert text.get_window_extent().x1 <= style.TEXT_WIDTH * text.figure.dpi

@@ -9,86 +9,50 @@ is what it reads and runs is tested in tests/unit/test_dependencies.py.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+from demo_jobs import (
+    ABLATED,
+    AGGREGATED,
+    ARMS,
+    ASR,
+    ASR_MEASURED,
+    ASR_TIMED,
+    BICUBIC,
+    COLUMNS,
+    CONTROL,
+    COSTLY,
+    DEMO,
+    DRAWN,
+    FIELDS,
+    GBLSR,
+    LATENT,
+    MEASURED,
+    METHODS,
+    NATIVE,
+    NOTHING,
+    OWN,
+    RDN,
+    SEEN,
+    SHOWN,
+    SPECTRAL,
+    TIMED,
+    Jobs,
+    asr_trained,
+    below,
+    each,
+    standardized,
+    timed,
+    trained,
+)
 from finished_run import list_inputs
 from planning import list_jobs
 
 from gblsr_repro import config
-from gblsr_repro.analysis import schemas
 
 pytestmark = pytest.mark.slow
-
-Jobs = set[tuple[str, str]]
-ROOT = Path(__file__).resolve().parents[2]
-DEMO = config.load([ROOT / "config" / name for name in ("config.yaml", "demo.yaml")])
-
-# --- jobs -----------------------------------------------------------------------------------------
-
-OWN = "plain"
-SPECTRAL = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", "gblsr_bandwidth", "gblsr_full_linear",
-            "gblsr_bandwidth_linear"}  # fmt: skip
-LATENT = {"liif", "lte", "wire"}
-CONTROL = {"global_fourier_mlp"}
-ARMS = {*SPECTRAL, *LATENT, *CONTROL, OWN}
-SHOWN = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", *LATENT, *CONTROL, OWN}
-ABLATED = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", "gblsr_bandwidth"}
-ADAPTIVE = SPECTRAL - {"gblsr_fixed", "gblsr_scalar"}
-METHODS = {*DEMO["asr"]["methods"]}
-GBLSR = {method for method in METHODS if method.startswith("gblsr")}
-RDN = METHODS - {"lte_swinir"}
-COLUMNS = {"kodak", "set14", "urban100"}
-
-
-def each(rule: str, names: Iterable[str]) -> Jobs:
-    return {(rule, name) for name in names}
-
-
-def standardized(names: Iterable[str]) -> Jobs:
-    return {(f"standardize_{name}", "") for name in names}
-
-
-MEASURED = each("evaluate", SHOWN) | each("evaluate_validation", ABLATED)
-FIELDS = {("fields", "")}
-DRAWN = {("exemplars", "")}
-TIMED = each("latency", SHOWN)
-BICUBIC = {("bicubic", "")}
-ASR_MEASURED = each("asr_evaluate", METHODS) | BICUBIC
-ASR_TIMED = each("asr_latency", METHODS)
-
-
-def below(arms: Iterable[str]) -> Jobs:
-    """What follows from the weights of arms."""
-    own = {job for job in MEASURED if job[1] in set(arms)}
-    fields = FIELDS if ADAPTIVE & {*arms} else set()
-    return own | fields | (DRAWN if SHOWN & {*arms} else set())
-
-
-def trained(arms: Iterable[str]) -> Jobs:
-    return each("train", arms) | below(arms)
-
-
-def asr_trained(methods: Iterable[str]) -> Jobs:
-    return each("asr_train_run", methods) | each("asr_evaluate", methods)
-
-
-def timed(names: Iterable[str]) -> Jobs:
-    return {job for job in TIMED | ASR_TIMED if job[1] in set(names)}
-
-
-STANDARDIZED = standardized({*COLUMNS, "train"})
-NATIVE = STANDARDIZED | {("regions", "validation")} | trained(ARMS) | TIMED
-ASR = {("asr_standardize", "train")} | asr_trained(METHODS)
-NOTHING: Jobs = set()
-IMPORTS = {"import_arm", "import_method"}
-COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED} | {"fetch", *IMPORTS}
-COSTLY |= {"standardize_mine"}
-SEEN = {"claims", "report"}  # of nearly everything
-AGGREGATED = {f"aggregate_{job}" for job in schemas.JOBS if job != "readings"}
-
 
 # --- changes --------------------------------------------------------------------------------------
 
