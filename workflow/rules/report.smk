@@ -68,7 +68,7 @@ for group, items in GROUPS.items():
             **follow("items", about=tuple(items)),
             config=find_config,
             names=[item.item for item in items],
-            results=R,
+            results=subpath(output[0], ancestor=2),
         shell:
             "python -m gblsr_repro items --config {params.config} --output {params.results}"
             " --only {params.names} > {log} 2>&1"
@@ -100,7 +100,7 @@ for page, jobs in PAGES.items():
         params:
             **follow("claims"),
             config=find_config,
-            folder=folder,
+            folder=subpath(output[0], parent=True),
         shell:
             "python -m gblsr_repro claims --config {params.config} --output {params.folder}"
             " > {log} 2>&1"
