@@ -20,7 +20,6 @@ from gblsr_repro.progress import log, set_up_logging
 from . import data, native, rendering, training, upscalers
 from .bench import Bench
 from .measure import CoreMeter, measure_case
-from .page import write_page
 from .record import Record
 
 GROUPS: dict[str, ModuleType] = {
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     output = options.output or RECORDS / name_folder(device)
-    record = Record(output / "results.csv", device, options.only)
+    record = Record(output, device, options.only)
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench.open(device, options.quick, Path(scratch))
         for group in options.only:
@@ -52,7 +51,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 least = {"seconds": 0, "least": 2} if options.quick else {}
                 results = measure_case(case, device, **least)
                 record.add(group, case, results, cores.count_busy())
-                write_page(record.path, output / "page.md")
                 log.info("%s: %s %s", group, case.name, case.size)
                 del case, results
                 runtime.release_memory(device)

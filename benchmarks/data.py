@@ -1,11 +1,11 @@
-"""Build the cases about images: standardization, training samples, evaluation."""
+"""Build the cases about images: standardization and training samples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import skimage
@@ -14,36 +14,25 @@ from PIL import Image
 from torch import Tensor
 
 from gblsr_repro.data.arrays import ImageArray
-from gblsr_repro.data.images import convert_to_tensor, read_rgb_image
+from gblsr_repro.data.images import read_rgb_image
 from gblsr_repro.data.resize import resize_like_pillow
 from gblsr_repro.data.standardize import draw_crop
 from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
-from gblsr_repro.evaluation import asr_scores, luma
-from gblsr_repro.evaluation.asr import build_upsampler
-from gblsr_repro.evaluation.metrics import MetricSettings
-from gblsr_repro.evaluation.native import reconstruct, score_images
-from gblsr_repro.evaluation.perceptual import PerceptualDistance
-from gblsr_repro.evaluation.regions import compute_thresholds
 from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
-from . import native, rendering
 from .bench import Bench, format_size
 from .measure import Case, Variant
 
-IMAGES = 4  # reconstructed and measured at once
 PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
 QUICK_PNG, QUICK_JPEG = (256, 320), (120, 160)
 STORED = 16  # images in the standardized array
-SCALE = 4  # of super-resolution evaluation
 
 
 def build_cases(bench: Bench) -> Iterator[Case]:
     """Build the group's cases."""
     yield build_standardized_case(bench)
     yield build_sample_case(bench)
-    yield build_evaluation_case(bench)
-    yield build_superres_evaluation_case(bench)
 
 
 def build_photograph(size: tuple[int, int]) -> np.ndarray:
@@ -135,72 +124,3 @@ def cut_crop(image: np.ndarray, draw: SampleSpec) -> np.ndarray:
     crop = crop[::-1] if draw.flip else crop
     crop = crop[:, ::-1] if draw.mirror else crop
     return np.ascontiguousarray(crop.swapaxes(0, 1) if draw.transpose else crop)
-
-
-def build_evaluation_case(bench: Bench) -> Case:
-    """Build the case of native evaluation: reconstruct, and score."""
-    # AlexNet needs 31 pixels, more than a quick image has.
-    side = 64 if bench.quick else bench.image_side
-    model = native.build_arm(bench, native.MAIN)
-    truth = native.draw_images(bench, side, IMAGES)
-    settings = MetricSettings.from_config(bench.config)
-    bounds = compute_thresholds(truth, settings)
-    perceptual = PerceptualDistance(bench.device)
-    names = [str(position) for position in range(IMAGES)]
-
-    def evaluate() -> Any:
-        images = reconstruct(model, truth)
-        return score_images(names, images, truth, bounds, settings, perceptual)
-
-    variants = (
-        Variant("reconstruct", partial(reconstruct, model, truth)),
-        Variant("and score", evaluate),
-    )
-    return Case(
-        "native evaluation",
-        variants,
-        format_size(side, side),
-        items=IMAGES,
-        same=False,
-        memory=False,
-    )
-
-
-class Photograph(NamedTuple):
-    """A decoded high-resolution image, as evaluation reads it."""
-
-    name: str
-    pixels: np.ndarray
-
-    def load(self) -> np.ndarray:
-        """Return the pixels, uint8 (H, W, 3)."""
-        return self.pixels
-
-
-@torch.no_grad()
-def build_superres_evaluation_case(bench: Bench) -> Case:
-    """Build the case of one evaluated image: make its input, render it, render and score it.
-
-    The input is made from a decoded image, as evaluation does ahead in a thread of its own.
-    """
-    low = (12, 15) if bench.quick else (120, 125) if bench.cuda else (48, 48)
-    image = Photograph("photograph", build_photograph((low[0] * SCALE, low[1] * SCALE)))
-    make = partial(asr_scores.build_pair, image, SCALE, bench.config["asr"]["downsampling"])
-    pair, model = make(), rendering.build_method(bench, "gblsr_asr")
-    enlarge = build_upsampler(model, bench.config, bench.device)
-    output = enlarge(pair.low, *pair.high.shape[:2])
-    truth = convert_to_tensor(pair.high).to(bench.device)
-    variants = (
-        Variant("render, PSNR-Y and SSIM-Y", partial(asr_scores.score_pair, enlarge, pair, SCALE)),
-        Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),
-        Variant("PSNR-Y and SSIM-Y", partial(luma.score_image, output, truth, SCALE)),
-        Variant("make the input", make),
-    )
-    return Case(
-        "super-resolution evaluation",
-        variants,
-        format_size(*low),
-        SCALE,
-        same=False,
-        memory=False,
-    )

@@ -1,22 +1,24 @@
-"""Keep the record of a run: one row per variant, written anew after every case."""
+"""Keep the record of a run, anew after every case: results.csv, a row a variant, and a page."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 
 from gblsr_repro import runtime
 from gblsr_repro.devices import is_gpu_shared
 from gblsr_repro.files import write_text
+from gblsr_repro.reporting.page import Section, build_simple_table, render_markdown
+from gblsr_repro.wording import format_commit
 
-from .measure import Case, Comparison, Result
+from .measure import TOLERANCE, Case, Result
 
 COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
@@ -24,31 +26,40 @@ COLUMNS = (
     "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "repeats", "note", "device",
     "threads", "busy_elsewhere", "gpu_shared", "torch", "date", "commit",
 )  # fmt: skip
+SHOWN = (
+    "case", "size", "scale", "variant", "ratio_to_reference", "ratio_p25", "ratio_p75",
+    "memory_ratio", "median_ms", "items_per_s", "peak_mib", "repeats", "note",
+)  # fmt: skip
+INTRODUCTION = (
+    "What the groups measure, how, and what the columns mean: benchmarks/README.md. A "
+    "`ratio_to_reference` above 1 is faster than the first variant of the case."
+)
 
 
 class Record:
-    """The rows so far, and the file that holds them.
+    """The rows so far, and the folder that holds them.
 
-    Rows of other groups than `groups` that the file held before stay in it.
+    Rows of other groups than `groups` that the folder held before stay in it.
     """
 
-    def __init__(self, path: Path, device: torch.device, groups: Iterable[str]) -> None:
-        self.path = path
-        described, git = runtime.describe_device(device), runtime.describe_commit()
-        commit = git["commit"] and git["commit"][:12] + ("+" if git["modified"] else "")
+    def __init__(self, folder: Path, device: torch.device, groups: Collection[str]) -> None:
+        self.folder, described = folder, runtime.describe_device(device)
         self.common = {
             "device": described["name"],
             "threads": described["threads"],
-            "gpu_shared": is_gpu_shared(device),
+            "gpu_shared": "yes" if is_gpu_shared(device) else "no",
             "torch": torch.__version__,
             "date": datetime.now(UTC).date().isoformat(),
-            "commit": commit,
+            "commit": format_commit(runtime.describe_commit()),
         }
-        kept = read_rows(path) if path.exists() else []
-        self.rows: list[dict[str, Any]] = [row for row in kept if row["group"] not in groups]
+        path = folder / "results.csv"
+        self.rows: list[dict[str, Any]] = []
+        if path.exists():
+            kept = pd.read_csv(path, dtype=str, keep_default_na=False)
+            self.rows = kept[~kept["group"].isin(groups)].to_dict("records")
 
     def add(self, group: str, case: Case, results: list[Result], busy_elsewhere: float) -> None:
-        """Add a case's rows and write the file."""
+        """Add a case's rows and write the files."""
         shared = self.common | {
             "group": group,
             "case": case.name,
@@ -56,49 +67,64 @@ class Record:
             "size": case.size,
             "scale": case.scale,
             "items": case.items,
-            "busy_elsewhere": round(busy_elsewhere, 2),
+            "busy_elsewhere": busy_elsewhere,
         }
-        self.rows += [shared | build_columns(case, result, results[0]) for result in results]
-        write_rows(self.path, self.rows)
+        for variant, result in zip(case.variants, results, strict=True):
+            columns = compare(result, results[0], case.items)
+            self.rows.append(shared | {"variant": variant.name} | columns)
+        self.write()
+
+    def write(self) -> None:
+        """Write results.csv and page.md, numbers with at most five significant digits."""
+        table = pd.DataFrame(self.rows, columns=[*COLUMNS])
+        text = table.to_csv(index=False, float_format="%.5g", lineterminator="\n")
+        write_text(self.folder / "results.csv", text)
+        write_text(self.folder / "page.md", render_markdown(build_page(table)))
 
 
-def build_columns(case: Case, own: Result, reference: Result) -> dict[str, Any]:
-    """Build the columns that differ between the variants of a case."""
-    comparison = Comparison.compare(own, reference)
+def compare(own: Result, reference: Result, items: int) -> dict[str, Any]:
+    """Compare a variant with the reference of its case: the columns in which they differ."""
+    pairs = zip(reference.times, own.times, strict=True)
+    ratios = [median(slow) / median(fast) for slow, fast in pairs]
+    low, high = np.percentile(ratios, [25, 75])
     quarter, middle, three_quarters = np.percentile(own.all_times, [25, 50, 75])
+    is_wrong = own.difference is not None and not own.difference <= TOLERANCE
+    peaks = reference.peak_mib, own.peak_mib
     return {
-        "variant": own.variant.name,
         "median_ms": middle,
         "p25_ms": quarter,
         "p75_ms": three_quarters,
-        "items_per_s": case.items / middle * 1e3,
+        "items_per_s": items / middle * 1e3,
         "peak_mib": own.peak_mib,
         "difference": own.difference,
-        "ratio_to_reference": comparison.speedup,
-        "ratio_p25": comparison.quartiles[0],
-        "ratio_p75": comparison.quartiles[1],
-        "memory_ratio": comparison.memory_saving,
+        "ratio_to_reference": median(ratios),
+        "ratio_p25": low,
+        "ratio_p75": high,
+        "memory_ratio": peaks[0] / peaks[1] if all(peaks) else None,
         "repeats": len(own.times),
-        "note": "output differs from the reference's" if own.is_wrong else "",
+        "note": "output differs from the reference's" if is_wrong else "",
     }
 
 
-def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write rows as CSV, atomically, numbers with five significant digits."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({c: _format_cell(row.get(c)) for c in COLUMNS} for row in rows)
-    write_text(path, text.getvalue())
+def build_page(table: pd.DataFrame) -> Section:
+    """Build the page of a record: a table for each group."""
+    table = table.astype(object).fillna("")
+    first = table.iloc[0]
+    # Groups measured by later runs with --only may be of another commit.
+    commits = " and ".join(dict.fromkeys(filter(None, table["commit"])))
+    conditions = f"{first['device']}, CPU threads: {first['threads']}, torch {first['torch']}"
+    text = f"{conditions}, commit {commits or 'unknown'}. {INTRODUCTION}"
+    inside = []
+    for group, of_group in table.groupby("group", sort=False):
+        rows = of_group[[*SHOWN]].map(format_cell).itertuples(index=False, name=None)
+        inside.append(Section(str(group), tables=[build_simple_table(SHOWN, rows)]))
+    return Section(f"Benchmark of {first['date']} on {first['device']}", text, inside=inside)
 
 
-def _format_cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.5g}" if isinstance(value, float) else value
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """Read the rows of a record as text."""
-    with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+def format_cell(value: Any) -> str:
+    """Format a cell of the page: a measured number with three significant digits."""
+    try:
+        number = float(value)
+    except ValueError:
+        return str(value)
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"

@@ -2,57 +2,46 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
+import multiprocessing
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import count
-from pathlib import Path
+from statistics import median
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-import gblsr_repro
 from gblsr_repro.config import read_arms, read_methods
-from gblsr_repro.data.arrays import ImageArray, convert_to_float
+from gblsr_repro.data.arrays import convert_to_float
 from gblsr_repro.data.superres import Batch, PackedImages, Sampler
+from gblsr_repro.evaluation.timing import time_pass_ms
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
 from gblsr_repro.models.asr.model import build_model as build_asr
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.layers import apply_pointwise
-from gblsr_repro.models.native import NativeModel, build_model
-from gblsr_repro.runtime import BF16, STRICT
+from gblsr_repro.models.native import build_model
+from gblsr_repro.runtime import BF16, STRICT, keep_large_blocks
 from gblsr_repro.training.asr import compute_absolute_error
-from gblsr_repro.training.checkpoint import remove_state
-from gblsr_repro.training.loop import Training, train
-from gblsr_repro.training.native import build_batch_reader
-from gblsr_repro.training.sampler import EpochSampler
 
 from .bench import Bench, format_size
 from .measure import Case, Variant
 from .native import MAIN, is_spectral
 from .rendering import build_spectral_decoder, draw_features, name_ensemble
 
-LOOP_STEPS = {"cpu": 2, "cuda": 200}  # of the native loop in one call
-STORED = 64  # images in its array
 LAYERS = 3  # of a baseline's perceptron, between hidden values
 ASR_STEPS = {"cpu": 1, "cuda": 10}  # super-resolution steps in one call
 PACKED, PACKED_SIDE = 8, 512  # super-resolution training images and their side
-ALLOCATOR_VARIABLES = ("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
 
 
 def build_cases(bench: Bench) -> Iterator[Case]:
     """Build the group's cases; the C library's allocator only matters on the CPU."""
     yield build_asr_decoder_case(bench, ensemble=True)
     yield build_asr_decoder_case(bench, ensemble=False)
-    yield build_native_loop_case(bench)
     yield build_native_step_case(bench)
-    yield build_baseline_step_case(bench)
     yield build_asr_step_case(bench)
     if not bench.cuda:
         yield build_perceptron_case(bench)
@@ -64,14 +53,18 @@ def build_cases(bench: Bench) -> Iterator[Case]:
 
 
 def build_native_step(
-    bench: Bench, arm: str, side: int, batch: int, path: str | None = None
+    bench: Bench, arm: str, batch: int, path: str | None = None
 ) -> Callable[[], Tensor]:
-    """Build the function that trains `arm` by one step, as the recipe does.
-
-    A step takes `batch` images of `side` x `side` pixels.
-    """
-    recipe = bench.config["native"]["training"]
-    model, optimizer = build_native_model(bench, arm)
+    """Build the function that trains `arm` by one step of `batch` images, as the recipe does."""
+    recipe, side = bench.config["native"]["training"], bench.image_side
+    model = build_model(read_arms()[arm], bench.config, 0).to(bench.device)
+    optimizer = torch.optim.AdamW(
+        model.parameters(),
+        recipe["learning_rate"],
+        tuple(recipe["betas"]),
+        weight_decay=recipe["weight_decay"],
+        fused=True,
+    )
     initialize_state(optimizer)
     shown = torch.randint(256, (batch, side, side, 3), dtype=torch.uint8).to(bench.device)
 
@@ -88,20 +81,6 @@ def build_native_step(
     return step
 
 
-def build_native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
-    """Build an untrained arm on the device and its optimizer, as the recipe says."""
-    recipe = bench.config["native"]["training"]
-    model = build_model(read_arms()[arm], bench.config, 0).to(bench.device)
-    optimizer = torch.optim.AdamW(
-        model.parameters(),
-        recipe["learning_rate"],
-        tuple(recipe["betas"]),
-        weight_decay=recipe["weight_decay"],
-        fused=True,
-    )
-    return model, optimizer
-
-
 def initialize_state(optimizer: torch.optim.Optimizer) -> None:
     """Initialize the state of an optimizer before anything is measured; no weight changes."""
     for group in optimizer.param_groups:
@@ -111,71 +90,23 @@ def initialize_state(optimizer: torch.optim.Optimizer) -> None:
     optimizer.zero_grad(set_to_none=True)
 
 
-def build_native_loop_case(bench: Bench) -> Case:
-    """Build the case of the trainer's own loop on the main arm, on a random array."""
-    side, recipe = bench.image_side, bench.config["native"]["training"]
-    batch, steps = recipe["batch_size"], LOOP_STEPS[bench.device.type]
-    model, optimizer = build_native_model(bench, MAIN)
-    pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
-    arrays = ImageArray(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
-    draw = build_batch_reader(
-        arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
-    )
-    training = Training(
-        model,
-        optimizer,
-        batch=draw,
-        loss=lambda images: F.mse_loss(model(images), images),
-        settings={"training": recipe | {"steps": steps, "checkpoint_every": steps}},
-        data={},
-        split=lambda images: images.chunk(recipe["accumulate"]),
-        gradient_clip=recipe["gradient_clip"],
-    )
-
-    def run() -> None:
-        state = bench.scratch / "state.pt"
-        train(f"{steps} steps of {MAIN}", training, state, identity={}, trained_by={})
-        remove_state(state)
-
-    return Case(
-        f"native loop, {steps} steps, batch {batch}",
-        (Variant(MAIN, run),),
-        format_size(side, side),
-        items=steps,
-        same=False,
-        training=True,
-        tf32=recipe["precision"] != STRICT,
-    )
-
-
 def build_native_step_case(bench: Bench) -> Case:
-    """Build the case of a training step of every GB-LSR arm, against the main arm's."""
-    batch = bench.config["native"]["training"]["batch_size"]
-    names = [arm for arm in bench.config["native"]["arms"] if arm != MAIN and is_spectral(arm)]
-    return compare_steps(bench, names, batch, also_plain=True)
+    """Build the case of a training step of every GB-LSR arm, against the main arm's.
 
-
-def build_baseline_step_case(bench: Bench) -> Case:
-    """Build the case of a training step of every other arm; on the CPU of one image."""
-    batch = bench.config["native"]["training"]["batch_size"] if bench.cuda else 1
-    names = [arm for arm in bench.config["native"]["arms"] if not is_spectral(arm)]
-    return compare_steps(bench, names, batch)
-
-
-def compare_steps(bench: Bench, names: list[str], batch: int, also_plain: bool = False) -> Case:
-    """Build a case that compares steps with the main arm's, and this with its plain path's."""
-    side = bench.image_side
-    steps = {arm: build_native_step(bench, arm, side, batch) for arm in (MAIN, *names)}
-    if also_plain:
-        steps[f"{MAIN}, plain"] = build_native_step(bench, MAIN, side, batch, PLAIN)
-    variants = [Variant(label, step) for label, step in steps.items()]
+    That arm is trained by its plain path, too.
+    """
+    training, side = bench.config["native"]["training"], bench.image_side
+    batch = training["batch_size"]
+    others = [arm for arm in bench.config["native"]["arms"] if arm != MAIN and is_spectral(arm)]
+    steps = {arm: build_native_step(bench, arm, batch) for arm in (MAIN, *others)}
+    steps[f"{MAIN}, plain"] = build_native_step(bench, MAIN, batch, PLAIN)
     return Case(
-        f"native step, batch {batch}" if also_plain else f"native step of baselines, batch {batch}",
-        tuple(variants),
+        f"native step, batch {batch}",
+        tuple(Variant(label, step) for label, step in steps.items()),
         format_size(side, side),
         same=False,
         training=True,
-        tf32=bench.config["native"]["training"]["precision"] != STRICT,
+        tf32=training["precision"] != STRICT,
     )
 
 
@@ -230,36 +161,32 @@ def build_allocator_case(bench: Bench) -> Case:
     Half of the recipe's batch, so that there is time for more than one process of each.
     """
     side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"] // 2
-    repeats = 1 if bench.quick else 2
-    variants = (
-        Variant("default", partial(time_allocator, "default", side, batch, repeats)),
-        Variant(
-            "kept blocks",
-            partial(time_allocator, "kept", side, batch, repeats),
-        ),
+    steps = 1 if bench.quick else 2
+    variants = tuple(
+        Variant(name, partial(run_alone, partial(time_steps, bench, keep, batch, steps)))
+        for name, keep in (("default", False), ("kept blocks", True))
     )
     label = f"allocator, native step, batch {batch}"
     return Case(label, variants, format_size(side, side), same=False, outside=True)
 
 
-def time_allocator(allocator: str, side: int, batch: int, steps: int) -> float:
-    """Time `steps` steps in a new process (see `allocator`); return the median milliseconds."""
-    folders = [Path(__file__).resolve().parents[1], Path(gblsr_repro.__file__).resolve().parents[1]]
-    environment = {
-        variable: value
-        for variable, value in os.environ.items()
-        if not variable.startswith(ALLOCATOR_VARIABLES)
-    }
-    environment["PYTHONPATH"] = os.pathsep.join(map(str, folders))
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.allocator",
-        allocator,
-        *map(str, (side, batch, steps)),
-    ]
-    answer = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return json.loads(answer.stdout)["median_ms"]
+def run_alone(call: Callable[[], float]) -> float:
+    """Return what a call returns in a process of its own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(call).result()
+
+
+def time_steps(bench: Bench, keep: bool, batch: int, steps: int) -> float:
+    """Time steps of the main arm on one thread; return the median milliseconds.
+
+    With `keep` the C library keeps freed memory for the next tensor, as the package sets it.
+    """
+    torch.set_num_threads(1)
+    if keep:
+        keep_large_blocks()
+    step = build_native_step(bench, MAIN, batch)
+    step()
+    return median(time_pass_ms(step, bench.device) for _ in range(steps))
 
 
 # --- super-resolution ---------------------------------------------------------------------------
