@@ -17,7 +17,6 @@ from statistics import fmean
 from typing import Any
 
 import safetensors.torch
-from torch import Tensor
 
 from .config import locate_row
 from .dependencies import RELEASED
@@ -29,7 +28,6 @@ from .runs import find_recorded_row
 from .weights import build_metadata, read_weights
 from .wording import format_commit
 
-LIMIT = 4_000_000  # bytes of a file
 # Columns of the metrics that are shown, with their names and units; the first is the one in short.
 MEASURES = {
     "native": {"psnr": "PSNR (dB)", "ssim": "SSIM", "lpips": "LPIPS"},
@@ -78,52 +76,32 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
 
     `metrics` is the folder of rows that evaluation wrote of this very run; `trained_on` says in
     words which images it was trained on. Tensors with two axes or more are rounded, the others
-    (biases, norms, bandwidths) stay as they are. Raises `UserError` when the run was not measured,
-    its code is not known, or the file would take more than `LIMIT` bytes.
+    (biases, norms, bandwidths) stay as they are. Raises `UserError` when the run was not trained
+    here or not measured, or its code is not known.
     """
-    run_dir, output = Path(run_dir), Path(output)
     trained, weights = read_weights(run_dir)
-    row = find_recorded_row(trained)
     if RELEASED in trained:
         raise UserError(
             f"{run_dir} holds weights by {trained[RELEASED]['by']}, which are not bundled; name a "
             "run that was trained here."
         )
-    if output.suffix != ".safetensors":
-        raise UserError(f"{output} must end in .safetensors.")
+    row = find_recorded_row(trained)
     commit = format_commit(trained.get("git", {}))
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
+    sha256 = trained["weights_sha256"]
     facts = {
         "row": asdict(row),
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit,
-        "quality": _read_quality(
-            Path(metrics), MEASURES[locate_row(row)[0]], trained["weights_sha256"]
-        ),
-        "run_sha256": trained["weights_sha256"],
+        "quality": _read_quality(Path(metrics), MEASURES[locate_row(row)[0]], sha256),
+        "run_sha256": sha256,
     }
     large = {name for name, t in weights.items() if t.is_floating_point() and t.ndim > 1}
     tensors = {name: t.half() if name in large else t for name, t in weights.items()}
-    _write_bundle(output, trained, tensors, facts)
-
-
-def _write_bundle(
-    output: Path,
-    trained: Mapping[str, Any],
-    tensors: dict[str, Tensor],
-    facts: Mapping[str, Any],
-) -> None:
-    """Write a bundled file and its card; `facts` is what the record says beyond `trained`."""
-    content = safetensors.torch.save(tensors, build_metadata(trained, tensors, facts))
-    if len(content) > LIMIT:
-        raise UserError(
-            f"{output} would take {len(content) / 1e6:.1f} MB, more than the {LIMIT / 1e6:g} MB of "
-            "a bundled file; train a smaller model."
-        )
-    write_bytes(output, content)
-    write_text(output.with_suffix(".md"), format_card(output))
+    write_bytes(output, safetensors.torch.save(tensors, build_metadata(trained, tensors, facts)))
+    write_text(Path(output).with_suffix(".md"), format_card(output))
     log.info("%s: %s", output, describe_model(output))
 
 

@@ -181,12 +181,7 @@ def write_csv(
     for row in rows:
         values = [row.get(c) for c in columns] if isinstance(row, Mapping) else row
         writer.writerow(["" if value is None else value for value in values])
-    write_with_checksum(path, text.getvalue().encode())
-
-
-def write_with_checksum(path: Path, content: bytes) -> None:
-    """Write bytes atomically, with a checksum beside them for `verify_checksum`."""
-    checksum = _get_checksum_path(path)
+    content, checksum = text.getvalue().encode(), _get_checksum_path(path)
     with write_atomically(path) as temporary:
         temporary.write_bytes(content)
         # A process killed after this leaves a file without a checksum, not one with a wrong one.
@@ -208,7 +203,7 @@ def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
 
 
 def verify_checksum(path: Path | str) -> bool:
-    """Compare a file with the checksum that `write_with_checksum` wrote beside it.
+    """Compare a file with the checksum that `write_csv` wrote beside it.
 
     Raises `UserError` when they differ. Returns False when the file or its checksum does not exist.
     """

@@ -55,7 +55,6 @@ def test_array_index_and_record(array):
     (record,) = arrays.description["datasets"]
     assert (record["dataset"], record["images"], record["complete"]) == ("demo_set14", 2, True)
     assert (record["title"], record["stands_in_for"]) == ("Set14 stand-in", "set14")
-    assert record["selection"] == "all, in the order of their names"
     assert list(made.rows(array.with_suffix(".csv"))[0]) == [
         "position",
         "dataset",

@@ -93,15 +93,6 @@ def test_a_file_without_density_gets_none(tmp_path):
         assert image_io.read(tmp_path / f"a{ending}").tags.density is None
 
 
-def test_what_is_said_of_pixels_in_no_unit_is_reported(tmp_path, caplog):
-    image_io.write(tmp_path / "a.jpg", Photo(RGBA[..., :3]))
-    content = (tmp_path / "a.jpg").read_bytes()
-    at = content.index(b"JFIF\0") + 7
-    (tmp_path / "a.jpg").write_bytes(content[:at] + b"\0\0\1\0\2" + content[at + 5 :])
-    image_io.read(tmp_path / "a.jpg")
-    assert "a.jpg: that its pixels are not square is not kept" in caplog.text
-
-
 # --- color chunks of PNG -------------------------------------------------------------------------
 
 CHUNKS = {"gAMA": HALF, "cHRM": WIDE, "sRGB": b"\1", "cICP": bytes([12, 13, 0, 1])}

@@ -215,14 +215,6 @@ def test_the_file_that_liif_released_is_known_by_its_checksum(tmp_path, shared):
     assert (image - 0.25).abs().max() < 0.02  # a trained network leaves a flat image as it is
 
 
-def test_another_file_of_a_released_name_is_told_with_its_size(settings, tmp_path, caplog):
-    weights = published.weights("liif_edsr", settings)
-    path = tmp_path / "edsr-baseline-liif.pth"
-    published.write_checkpoint(path, "liif_edsr", weights.theirs)
-    brought_in(tmp_path / "run", "liif_edsr", path, settings)
-    assert f"another checksum ({path.stat().st_size} bytes, not 18890445)" in caplog.text
-
-
 # --- trained and imported are told apart ----------------------------------------------------------
 
 

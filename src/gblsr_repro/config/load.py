@@ -112,7 +112,5 @@ def read_published_times(benchmark: str) -> list[dict[str, str]]:
 
 
 def write_resolved(config: Config, path: Path | str) -> None:
-    """Write the configuration as YAML, unless the file has that content already."""
-    text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)
-    if not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
-        write_text(path, text)
+    """Write the configuration as YAML."""
+    write_text(path, yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False))

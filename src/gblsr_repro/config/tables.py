@@ -186,13 +186,6 @@ class Dataset:
     stands_in_for: str
     note: str
 
-    def __post_init__(self) -> None:
-        if self.url and not self.bytes:
-            raise UserError(
-                f"{DATASETS}, data set {self.dataset}: bytes is empty; write the size of "
-                "the download in bytes, or no url."
-            )
-
     @property
     def download_bytes(self) -> int:
         """Size of the whole download in bytes, 0 where there is no address."""

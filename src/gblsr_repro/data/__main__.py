@@ -19,7 +19,7 @@ from .sources import list_versions
 
 def renew_pins(mirror: str, datasets: list[str]) -> None:
     """Renew the rows of the images that a mirror has. Raises `UserError` as a fetch does."""
-    digests = {image: pin.sha256 for image, pin in read_pins().items()}
+    digests = dict(read_pins())
     with tempfile.TemporaryDirectory() as resources:
         local = {"mirror": mirror, "resources": resources, "accept_partial": datasets}
         config = merge(load(), local)

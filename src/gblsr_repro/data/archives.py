@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -10,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
 
 from ..errors import UserError
 from ..files import write_atomically
@@ -30,16 +31,8 @@ READ_ERRORS = (
 """What the standard library raises for a damaged or encrypted archive."""
 
 
-class Member(NamedTuple):
-    """One member of an archive: its name, its size in bytes, whether it is a plain file.
-
-    `open` opens its content; None where it has none.
-    """
-
-    name: str
-    size: int
-    is_file: bool
-    open: Callable[[], IO[bytes] | None]
+Member = tuple[str, int, Callable[[], IO[bytes] | None] | None]
+"""A member's name, its size in bytes and what opens its content; None if it is no plain file."""
 
 
 def extract_members(
@@ -61,25 +54,23 @@ def extract_members(
     targets: dict[Path, None] = {}  # in order, and quick to look up
     total = 0
     try:
-        for member in _read_members(archive, limit):
-            _check_name(member.name, archive)
-            total += member.size
-            if total > limit:
-                raise _build_size_error(archive, limit)
-            target = select_target(member.name)
+        for name, size, open_content in _read_members(archive, limit):
+            _check_name(name, archive)
+            total += size
+            _check_total(total, limit, archive)
+            target = select_target(name)
             if target is None:
                 continue
-            stream = member.open() if member.is_file and target not in targets else None
+            stream = open_content() if open_content and target not in targets else None
             if stream is None:
-                raise _build_refusal(
-                    archive, f"holds {member.name} as something other than one plain file"
-                )
+                raise _refuse(archive, f"holds {name} as something other than one plain file")
             with stream, write_atomically(target) as temporary:
-                _copy_member(stream, temporary, member.size, archive)
+                with temporary.open("wb") as out:
+                    shutil.copyfileobj(stream, out)  # zip and tar hand out `size` bytes at most
                 check(temporary, target)
             targets[target] = None
     except READ_ERRORS as error:
-        raise _build_damage_error(archive, error) from error
+        raise _refuse(archive, f"is damaged ({error})") from error
     return list(targets)
 
 
@@ -100,7 +91,13 @@ def _check_name(name: str, archive: Path) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
     has_drive = bool(path.parts) and path.parts[0].endswith(":")
     if path.is_absolute() or has_drive or ".." in path.parts:
-        raise _build_refusal(archive, f"holds {name!r}, which points outside its folder")
+        raise _refuse(archive, f"holds {name!r}, which points outside its folder")
+
+
+def _check_total(total: int, limit: int, archive: Path) -> None:
+    """Raise `UserError` for an archive that unpacks to more than `limit` bytes."""
+    if total > limit:
+        raise _refuse(archive, f"unpacks to more than the {limit} bytes allowed for it")
 
 
 def _read_members(archive: Path, limit: int) -> Iterator[Member]:
@@ -110,12 +107,13 @@ def _read_members(archive: Path, limit: int) -> Iterator[Member]:
             for info in packed.infolist():
                 file_type = stat.S_IFMT(info.external_attr >> 16)
                 is_file = not info.is_dir() and file_type in (0, stat.S_IFREG)
-                yield Member(info.filename, info.file_size, is_file, partial(packed.open, info))
+                yield info.filename, info.file_size, partial(packed.open, info) if is_file else None
         return
     _check_gzip(archive, limit)
     with tarfile.open(archive, "r:gz") as tape:
         for entry in tape:
-            yield Member(entry.name, entry.size, entry.isreg(), partial(tape.extractfile, entry))
+            is_file = entry.isreg()
+            yield entry.name, entry.size, partial(tape.extractfile, entry) if is_file else None
 
 
 def _check_gzip(archive: Path, limit: int) -> None:
@@ -124,38 +122,8 @@ def _check_gzip(archive: Path, limit: int) -> None:
     with gzip.open(archive) as stream:
         while block := stream.read(BLOCK):
             total += len(block)
-            if total > limit:
-                raise _build_size_error(archive, limit)
+            _check_total(total, limit, archive)
 
 
-def _copy_member(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
-    """Copy a member to `target`; `UserError` unless it has exactly `size` bytes."""
-    written = 0
-    with target.open("wb") as out:
-        while True:
-            try:
-                block = stream.read(BLOCK)
-            except OSError as error:
-                raise _build_damage_error(archive, error) from error
-            if not block:
-                break
-            written += len(block)
-            if written > size:
-                raise _build_size_error(archive, size)
-            out.write(block)
-    if written != size:
-        raise _build_damage_error(archive, EOFError("a member ends early"))
-
-
-def _build_size_error(archive: Path, limit: int) -> UserError:
-    return _build_refusal(archive, f"unpacks to more than the {limit} bytes allowed for it")
-
-
-def _build_refusal(archive: Path, reason: str) -> UserError:
-    return UserError(
-        f"{archive} {reason}; it is not the published archive: delete it and fetch again."
-    )
-
-
-def _build_damage_error(archive: Path, error: Exception) -> UserError:
-    return UserError(f"{archive} is damaged ({error}); delete it and fetch again.")
+def _refuse(archive: Path, reason: str) -> UserError:
+    return UserError(f"{archive} {reason}; delete it and fetch again.")

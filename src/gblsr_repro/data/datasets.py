@@ -94,15 +94,8 @@ class DatasetFiles:
 
     @property
     def published_count(self) -> int:
-        """Number of images, or of other files, in a complete copy."""
-        return int(self.row.images) or len(expand_braces(self.image_pattern))
-
-    @property
-    def selection_rule(self) -> str:
-        """How the images are selected and ordered, in words."""
-        if self.selection_list and (self.root / self.selection_list).is_file():
-            return f"those that {self.selection_list} names, in its order"
-        return "all, in the order of their names"
+        """Number of images in a complete copy."""
+        return int(self.row.images)
 
     @property
     def _remedy(self) -> str:

@@ -134,7 +134,7 @@ def find_other_pixels(dataset: str, config: Config) -> list[str]:
     return [
         PurePosixPath(path).stem
         for path, image in list_versions(dataset, config).items()
-        if path in pins and digest_pixels(image.load()) != pins[path].sha256
+        if path in pins and digest_pixels(image.load()) != pins[path]
     ]
 
 
@@ -142,8 +142,7 @@ def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
     """Describe a data set as it is used, for captions and reports.
 
     Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
-    (None unless it replaces another), selection (how the images are selected, in words),
-    other_pixels (see `find_other_pixels`).
+    (None unless it replaces another), other_pixels (see `find_other_pixels`).
     """
     files = locate_dataset(dataset, config)
     images, expected = len(list_source_images(dataset, config)), files.published_count
@@ -154,6 +153,5 @@ def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
         "expected": expected,
         "complete": images == expected,
         "stands_in_for": files.row.stands_in_for or None,
-        "selection": files.selection_rule,
         "other_pixels": find_other_pixels(dataset, config),
     }

@@ -14,7 +14,7 @@ from ..progress import log
 from . import png
 from .photo import Photo
 from .profiles import convert_to_srgb, is_profile_for
-from .tags import Tags, has_oblong_pixels, read_density, select_exif
+from .tags import Tags, read_density, select_exif
 
 SIDEWAYS = (5, 6, 7, 8)  # its values for pictures whose rows and columns are exchanged
 
@@ -40,10 +40,11 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
             rgb, alpha = _read_transparency(path, image, pixels, chunks, turn)
             if profile and image.mode == "CMYK":
                 rgb, profile = _convert_cmyk(path, image, rgb, profile, turn), None
+            density = read_density(image, exif)
             tags = Tags(
                 _check_profile(path, profile, gray),
                 kept_exif,
-                _keep_density(path, image, exif, sideways),
+                density[::-1] if density and sideways else density,
                 {name: chunks[name] for name in png.COLOR_CHUNKS if name in chunks},
             )
     return Photo(rgb, alpha, gray, tags)
@@ -108,12 +109,3 @@ def _read_exif(
         if metadata:
             log.warning("%s: its EXIF data is damaged (%s) and is left out.", path, error)
         return exif, None
-
-
-def _keep_density(
-    path: Path | str, image: Image.Image, exif: Image.Exif, sideways: bool
-) -> tuple[float, float] | None:
-    density = read_density(image, exif)
-    if density is None and has_oblong_pixels(image):
-        log.warning("%s: that its pixels are not square is not kept.", path)
-    return density[::-1] if density and sideways else density

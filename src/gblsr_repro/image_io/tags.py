@@ -91,15 +91,6 @@ def read_density(image: Image.Image, exif: Image.Exif) -> tuple[float, float] | 
     return (across, down) if usable else None
 
 
-def has_oblong_pixels(image: Image.Image) -> bool:
-    """Return whether a file without a density says that its pixels are not square."""
-    info = image.info
-    across, down = info.get("aspect") or info.get("resolution") or (1, 1)
-    if info.get("jfif_unit") == 0:
-        across, down = info.get("jfif_density", (1, 1))
-    return across != down and 0 not in (across, down)
-
-
 def add_density(exif: bytes | None, density: tuple[float, float]) -> bytes:
     """Return EXIF data with a density (pixels per inch) added: all that WebP has room for."""
     added = Image.Exif()

@@ -13,6 +13,7 @@ from ..config import (
     Arm,
     Config,
     Method,
+    find_repository_root,
     find_row,
     get_address,
     is_imported,
@@ -21,7 +22,7 @@ from ..config import (
 )
 from ..dependencies import RELEASED, identify_run
 from ..errors import UserError
-from ..files import write_csv, write_json
+from ..files import read_csv, write_csv, write_json
 from ..models.asr.local_spectral import GBLSR
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
@@ -35,7 +36,6 @@ from .facts import select_training_facts
 from .folder import Files, find_files
 from .hub import NotInCache, check_sums, download
 from .reading import Checkpoint, read_checkpoint
-from .recognition import KnownFile, recognize_file
 from .rows import Weights, check_row, choose_row, list_rows_alike, list_unsaid, name_tensors
 
 STEPS = ("trained_steps", "total_steps")  # their names in releases
@@ -70,9 +70,9 @@ def import_run(
     """
     origin = find_origin(address)
     weights = read_origin(origin)
-    known = recognize_file(weights.checkpoint)
+    known = recognize_file(weights.checkpoint.sha256)
     if row is None:
-        row = find_row(known.row) if known else choose_row(weights, config)
+        row = find_row(known["row"]) if known else choose_row(weights, config)
     check_row(weights, row, seed, config)
     name = locate_row(row)[2]
     if not overwrite:
@@ -164,7 +164,15 @@ def read_origin(origin: Origin) -> Weights:
     return name_tensors(read_checkpoint(origin.files))
 
 
-def describe_release(origin: Origin, weights: Weights, known: KnownFile | None) -> dict[str, Any]:
+def recognize_file(sha256: str) -> dict[str, str] | None:
+    """Recognize a released file by its checksum: its row in config/released.tsv, None without."""
+    rows = read_csv(find_repository_root() / "config" / "released.tsv", "\t")
+    return next((row for row in rows if row["sha256"] == sha256), None)
+
+
+def describe_release(
+    origin: Origin, weights: Weights, known: Mapping[str, str] | None
+) -> dict[str, Any]:
     """Describe released weights for a run's record: who released them, address, file, checksum.
 
     Weights that had been imported before keep the description of that import.
@@ -185,7 +193,7 @@ def describe_release(origin: Origin, weights: Weights, known: KnownFile | None) 
         "revision": origin.revision,
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
-        **({"known": known.what} if known else {}),
+        **({"known": known["what"]} if known else {}),
         "says": stored,
         **trained,
     }
