@@ -12,7 +12,7 @@ from planning import BLOCK, list_jobs
 
 from gblsr_repro import config
 from gblsr_repro.analysis import schemas
-from gblsr_repro.reporting.groups import group_items
+from gblsr_repro.reporting.items import group_items
 
 SETTINGS = config.load()
 ARRAYS = ("train", *SETTINGS["native"]["data"]["evaluate"])

@@ -21,7 +21,7 @@ rule asr_standardize:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
-        **follow("asr_standardize"),
+        follows=follow("asr_standardize"),
         config=find_config,
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
@@ -54,7 +54,7 @@ rule asr_train_run:
         mem_mb=MEMORY["asr_training"],
         runtime=MINUTES["asr_training"],
     params:
-        **follow("asr_train_run", "method", METHODS),
+        follows=follow("asr_train_run", "method", METHODS),
         config=find_config,
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
@@ -90,7 +90,7 @@ rule asr_evaluate:
         mem_mb=MEMORY["asr_evaluation"],
         runtime=MINUTES["asr_evaluation"],
     params:
-        **follow("asr_evaluate"),
+        follows=follow("asr_evaluate"),
         config=find_config,
         run=subpath(input.weights, parent=True),
         metrics=subpath(output[0], parent=True),
@@ -121,7 +121,7 @@ rule bicubic:
         mem_mb=MEMORY["other"],
         runtime=MINUTES["asr_evaluation"],
     params:
-        **follow("asr_bicubic"),
+        follows=follow("asr_bicubic"),
         config=find_config,
         metrics=subpath(output[0], parent=True),
         state=f"{R}/asr/state/metrics/bicubic",

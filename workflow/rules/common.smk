@@ -18,7 +18,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 from gblsr_repro.locks import require_locks
 from gblsr_repro.analysis import schemas
-from gblsr_repro.reporting.groups import QUALITATIVE, group_items, list_jobs
+from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated, and
 # modules of the user's where Snakemake was started with --directory, too.
@@ -114,7 +114,7 @@ def match_one_of(names):
 
 
 def follow(rule, wildcard=None, subjects=None, about=None):
-    """Return parameters, one for each thing that the output of a rule follows from.
+    """Return a parameter: what the output of a rule follows from, a text for each thing.
 
     Jobs run again when one changes, and a dry-run names it. What a job is about stands in a
     wildcard, by its name or as one of `subjects`; what all jobs of a rule are about is `about`.
@@ -124,18 +124,12 @@ def follow(rule, wildcard=None, subjects=None, about=None):
     def collect(name):
         subject = subjects[name] if subjects else name
         try:
-            return dependencies.collect_dependencies(rule, subject, config)
+            found = dependencies.collect_dependencies(rule, subject, config)
         except UserError as error:
             sys.exit(f"gblsr-repro: {error}")
+        return sorted(f"{name}: {json.dumps(found[name], sort_keys=True)}" for name in found)
 
-    def describe(name):
-        def text(wildcards):
-            found = collect(wildcards[wildcard] if wildcard else about)
-            return f"{name}: {json.dumps(found[name], sort_keys=True)}" if name in found else ""
-
-        return text
-
-    return {name: describe(name) for name in dependencies.list_names(rule, about, config)}
+    return lambda wildcards: collect(wildcards[wildcard] if wildcard else about)
 
 
 @cache

@@ -28,7 +28,7 @@ if ADAPTIVE:
             mem_mb=MEMORY["evaluation"],
             runtime=lengthen_runtime("evaluation"),
         params:
-            **follow("fields"),
+            follows=follow("fields"),
             config=find_config,
             runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
             fields=subpath(output[0], ancestor=2),

@@ -24,7 +24,7 @@ rule train:
         mem_mb=MEMORY["training"],
         runtime=MINUTES["training"],
     params:
-        **follow("train", "arm", ARMS),
+        follows=follow("train", "arm", ARMS),
         config=find_config,
         checked=check_before_training,
         run=subpath(output.record, parent=True),
@@ -66,7 +66,7 @@ rule evaluate:
         mem_mb=MEMORY["evaluation"],
         runtime=MINUTES["evaluation"],
     params:
-        **follow("evaluate"),
+        follows=follow("evaluate"),
         config=find_config,
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
@@ -91,7 +91,7 @@ use rule evaluate as evaluate_validation with:
     log:
         f"{R}/logs/evaluate_validation/{{arm}}_seed{{seed}}.log",
     params:
-        **follow("evaluate_validation"),
+        follows=follow("evaluate_validation"),
         config=find_config,
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
@@ -123,7 +123,7 @@ rule exemplars:
         mem_mb=MEMORY["evaluation"],
         runtime=lengthen_runtime("evaluation"),
     params:
-        **follow("exemplars"),
+        follows=follow("exemplars"),
         config=find_config,
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),

@@ -19,7 +19,7 @@ for job in filter(AGGREGATED.get, AGGREGATED):
         conda:
             "../../envs/gblsr.yaml"
         params:
-            **follow("aggregate", about=job),
+            follows=follow("aggregate", about=job),
             config=find_config,
             names=AGGREGATED[job],
             aggregates=subpath(output[0], parent=True),
@@ -41,7 +41,7 @@ rule readings:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        **follow("readings"),
+        follows=follow("show"),
         config=find_config,
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
@@ -65,7 +65,7 @@ for group, items in GROUPS.items():
         conda:
             "../../envs/gblsr.yaml"
         params:
-            **follow("items", about=tuple(items)),
+            follows=follow("show"),
             config=find_config,
             names=[item.item for item in items],
             results=subpath(output[0], ancestor=2),
@@ -98,7 +98,7 @@ for page, jobs in PAGES.items():
         conda:
             "../../envs/gblsr.yaml"
         params:
-            **follow("claims"),
+            follows=follow("claims"),
             config=find_config,
             folder=subpath(output[0], parent=True),
         shell:
@@ -127,7 +127,7 @@ for page, jobs in PAGES.items():
         conda:
             "../../envs/gblsr.yaml"
         params:
-            **follow("report"),
+            follows=follow("show"),
             config=find_config,
         shell:
             "python -m gblsr_repro report --config {params.config} --claims {input.claims}"
@@ -153,7 +153,7 @@ rule pdf:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        **follow("pdf"),
+        follows=follow("show"),
         config=find_config,
     shell:
         "python -m gblsr_repro pdf --config {params.config} --output {output} > {log} 2>&1"

@@ -13,7 +13,6 @@ from .collect import (
     identify_row,
     identify_run,
     list_class_settings,
-    list_names,
     list_settings,
     select_settings,
 )

@@ -20,29 +20,24 @@ from ..config import (
     Arm,
     Config,
     Dataset,
-    Item,
     Method,
     find_repository_root,
     get_setting,
     is_imported,
     list_arms,
     locate_row,
-    read_arms,
-    read_methods,
 )
 from ..errors import UserError, build_syntax_error
 from ..files import compute_sha256, read_csv
 from .code import digest_code
-from .rules import MONITORING, RULES, SPLIT, Rule, build_rule_of_items
+from .rules import MONITORING, RULES, SPLIT, Rule
 
 CODE_DIGEST = "code_sha256"
 RELEASED = "released"
-LOOKS = "config/looks.tsv"
 
 Dependencies = dict[str, Any]
-Subject = Arm | Method | Dataset | tuple[Item, ...] | str | None
-"""Subject of a job: a row, tables and figures, the name of a column or a job, or nothing."""
-
+Subject = Arm | Method | Dataset | str | None
+"""Subject of a job: a row, the name of a column or a job, or nothing."""
 
 TRAININGS = {Arm: "train", Method: "asr_train_run"}
 IMPORTS = {Arm: "import_arm", Method: "import_method"}
@@ -88,27 +83,7 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
 
 def find_rule(rule: str, subject: Subject) -> Rule:
     """Find the dependencies of a rule for a job's subject."""
-    if isinstance(subject, tuple):
-        return build_rule_of_items(subject)
     return RULES.get(f"{rule} {subject}") or RULES[rule]
-
-
-def list_names(rule: str, subject: Subject, config: Config) -> list[str]:
-    """List the names of all that `collect_dependencies` may return for a rule.
-
-    `subject` is that of all its jobs, or None where jobs are about rows of a table.
-    """
-    listed = find_rule(rule, subject)
-    names = [CODE_DIGEST, "sizes", LOOKS, *(f"config/{name}" for name in listed.files)]
-    names += [_name_row(item) for item in listed.items]
-    names += [f"{listed.table}.{column}" for column in DEFINING_COLUMNS.get(listed.table, ())]
-    settings = [name.removesuffix(".{}") for name in listed.settings]
-    if listed.table in SECTIONS:
-        section = SECTIONS[listed.table]
-        settings.append(f"{section}.model")
-        settings += [f"{section}.training", *SPLIT] if listed.training else []
-    names += [leaf for name in settings for leaf in list_settings(config, name)]
-    return list(dict.fromkeys(names))
 
 
 def identify_run(row: Arm | Method, config: Config) -> Dependencies:
@@ -127,8 +102,6 @@ def digest_run_code(row: Arm | Method, record: Mapping[str, Any]) -> str:
 
 
 # --- rows and their classes -----------------------------------------------------------------------
-
-SECTIONS = {"arms": "native", "methods": "asr"}  # of the config, by table
 
 
 def identify_row(row: Arm | Method | Dataset) -> Dependencies:
@@ -195,26 +168,14 @@ def is_monitoring(name: str) -> bool:
 
 
 def digest_tables(rule: Rule) -> Dependencies:
-    """Compute the SHA-256 of the files in config/ that a rule depends on, and of rows of others.
+    """Compute the SHA-256 of the files in config/ that a rule depends on.
 
     Raises `UserError` for a file that is not there.
     """
     folder = find_repository_root() / "config"
     if absent := [name for name in rule.files if not (folder / name).is_file()]:
         raise UserError(f"{folder / absent[0]} does not exist; restore it.")
-    digests = {f"config/{name}": compute_sha256(folder / name) for name in rule.files}
-    digests |= {_name_row(item): _digest(item) for item in rule.items}
-    if rule.looks:
-        others = {*({} if "native" in rule.looks else read_arms())}
-        others |= {*({} if "asr" in rule.looks else read_methods())}
-        rows = read_csv(folder / "looks.tsv", "\t")
-        digests[LOOKS] = _digest([row for row in rows if row["name"] not in others])
-    return digests
-
-
-def _name_row(item: Item) -> str:
-    """Name the row of a table or figure."""
-    return f"config/items.tsv {item.item}"
+    return {f"config/{name}": compute_sha256(folder / name) for name in rule.files}
 
 
 def digest_image_sizes(config: Config) -> str:
@@ -223,12 +184,8 @@ def digest_image_sizes(config: Config) -> str:
     timed = (asr["evaluate"].get(name, name) for name in asr["timing"]["datasets"])
     names = {*asr["evaluate"].values(), *timed}
     rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
-    return _digest([row for row in rows if row["dataset"] in names])
-
-
-def _digest(content: Any) -> str:
-    """Compute the SHA-256 of rows."""
-    return hashlib.sha256(repr(content).encode()).hexdigest()
+    sizes = [row for row in rows if row["dataset"] in names]
+    return hashlib.sha256(repr(sizes).encode()).hexdigest()
 
 
 # --- settings by their dotted names ---------------------------------------------------------------

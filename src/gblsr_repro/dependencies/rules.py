@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-
-from ..config import Item
 
 
 @dataclass(frozen=True)
@@ -19,8 +16,7 @@ class Rule:
     and methods, the settings and the code of the classes that it names. `all_arms` adds the code of
     the classes of all arms. `training` adds the settings of the training, `initial` those that set
     initial values alone, `sizes` the rows of config/sizes.tsv. `files` are files in config/ that
-    count as a whole, `items` tables and figures whose rows in config/items.tsv count, `looks` the
-    benchmarks of which the rows in config/looks.tsv do.
+    count as a whole.
     """
 
     settings: tuple[str, ...] = ()
@@ -31,8 +27,6 @@ class Rule:
     initial: bool = True
     sizes: bool = False
     files: tuple[str, ...] = ()
-    items: tuple[Item, ...] = ()
-    looks: tuple[str, ...] = ()
 
 
 # --- the rules ------------------------------------------------------------------------------------
@@ -70,7 +64,7 @@ OF_NATIVE_RUNS = (
     "latency",
 )
 OF_ASR_RUNS = ("preset", "seeds", "asr", "latency")
-# Claims and pages take seconds: they depend on all settings of the experiment.
+# Claims, tables, figures and pages take seconds: they depend on all settings of the experiment.
 EXPERIMENT = ("preset", "seeds", "released", "native", "asr", "latency", "diagnostics")
 
 RULES = {
@@ -167,85 +161,17 @@ RULES = {
         ),
         files=ROWS + PROTOCOL + PUBLISHED,
     ),
-    **dict.fromkeys(
-        ("readings", "report", "pdf"),
-        Rule(
-            EXPERIMENT,
-            code=("reporting",),
-            files=(*ROWS, *PROTOCOL, *PUBLISHED, "items.tsv", "assets.tsv"),
+    "show": Rule(
+        EXPERIMENT,
+        code=("reporting",),
+        files=(
+            *ROWS,
+            *PROTOCOL,
+            *PUBLISHED,
+            "items.tsv",
+            "assets.tsv",
+            "looks.tsv",
+            "figures.mplstyle",
         ),
     ),
 }
-
-
-# --- tables and figures ---------------------------------------------------------------------------
-
-# By an aggregate that an item needs, the settings that it is shown by. An item without is of data.
-SHOWN_BY = {
-    "native": (
-        "seeds",
-        "native.arms",
-        "native.main_arm",
-        "native.control_arm",
-        "native.criteria",
-        "native.significance",
-        "native.data",
-    ),
-    "budget": ("native.arms", "native.main_arm", "native.criteria.parameter_band", "native.model"),
-    "runs": ("seeds", "native.arms", "native.data.evaluate"),
-    **dict.fromkeys(
-        ("locality", "ablation"),
-        (
-            "seeds",
-            "native.arms",
-            "native.data.evaluate",
-            "diagnostics.thresholds",
-            "diagnostics.margins",
-        ),
-    ),
-    **dict.fromkeys(
-        ("asr_quality", "asr_latency", "asr_runs"),
-        (
-            "native.data.evaluate",
-            "asr.methods",
-            "asr.base_method",
-            "asr.evaluate",
-            "asr.scales",
-            "asr.trained_scales",
-            "asr.timing",
-        ),
-    ),
-    "": ("native.data", "asr.train", "asr.evaluate"),
-}
-
-
-def build_rule_of_items(items: tuple[Item, ...]) -> Rule:
-    """Build the rule of a job that makes some items: what they need, and who makes them."""
-    needs = sorted({name for item in items for name in item.needs.split() or [""]})
-    makers = {item.maker.partition(":")[0].replace(".", "/") for item in items}
-    files = [*ROWS, "paper/protocol.yaml", "paper/budget.csv", "paper/asr_runs.csv"]
-    files += [name for need in needs if (name := f"paper/{need}.csv") in PUBLISHED]
-    if any(item.compared == "yes" for item in items):
-        files += ["paper/printed.csv", "paper/compute.csv"]
-    if "" in needs:
-        files.append("assets.tsv")
-    drawn = needs if any(item.kind == "figure" for item in items) else []
-    if drawn:
-        files.append("figures.mplstyle")
-    return Rule(
-        _unite(SHOWN_BY.get(name, EXPERIMENT) for name in needs),
-        code=(
-            "reporting/writing.py",
-            *(f"reporting/{maker}.py" for maker in sorted(makers)),
-            "reporting/templates/table.tex.j2",
-            "reporting/templates/table_macros.tex.j2",
-        ),
-        files=_unite([files]),
-        items=items,
-        looks=_unite([["asr" if need.startswith("asr") else "native" for need in drawn]]),
-    )
-
-
-def _unite(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    """Unite lists of names without repetition."""
-    return tuple(dict.fromkeys(name for some in names for name in some))

@@ -1,4 +1,6 @@
-"""Select the tables and figures of config/items.tsv, and build them by what their rows name."""
+"""Select the tables and figures of config/items.tsv, group them by what they are made from, and
+build them by what their rows name.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,13 @@ from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from ..analysis.provenance.differences import Provenance, Scope
+from ..analysis.provenance.recorded import SCOPES
+from ..analysis.schemas import find_jobs
 from ..config import MAIN_TABLE, Config, Item, list_items, read_items
 from ..errors import UserError
 
+QUALITATIVE = "qualitative"
+"""The figure of images that trained arms reconstruct."""
 Output = TypeVar("Output")
 
 
@@ -44,6 +50,26 @@ def select_items(kind: str, config: Config) -> dict[str, Item]:
         for name, row in table.items()
         if row.kind == kind and (name in selected or row.maker != MAIN_TABLE)
     }
+
+
+def group_items(config: Config) -> dict[str, list[Item]]:
+    """Group the items of a config by what they are made from: one job makes a group.
+
+    A group is named after the jobs of its aggregates (see `schemas.JOBS`), and of the images that
+    figures show.
+    """
+    groups: dict[str, list[Item]] = {}
+    for item in list_items(config).values():
+        pictures = [item.item] if item.item == QUALITATIVE else []
+        groups.setdefault("_".join([*list_jobs(item), *pictures]) or "config", []).append(item)
+    return groups
+
+
+def list_jobs(item: Item) -> list[str]:
+    """List the jobs whose aggregates an item is made from: its numbers and their conditions."""
+    scopes = {*item.scopes.split()}
+    records = [name for name, concerned in SCOPES.items() if not scopes.isdisjoint(concerned)]
+    return find_jobs([*item.needs.split(), *records])
 
 
 def list_differences(
