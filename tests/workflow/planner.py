@@ -52,6 +52,7 @@ if __name__ == "__main__":
     from gblsr_repro.dependencies.source_digest import digest_files
 
     snakemake.cli.get_argument_parser()  # imports what is plugged in
-    digest_files(["src/gblsr_repro"])  # kept by content, so that an edited file counts anew
+    files = Path("src/gblsr_repro").resolve().rglob("*.py")
+    digest_files(files)  # kept by content, so that an edited file counts anew
     for line in sys.stdin:
         print(json.dumps(said_by_a_fork(json.loads(line))), flush=True)

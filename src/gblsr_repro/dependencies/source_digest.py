@@ -17,31 +17,19 @@ from typing import Any
 from ..errors import UserError, build_syntax_error
 
 
-def digest_files(paths: Iterable[Path | str]) -> str:
-    """Compute the SHA-256 of the Python code in files and folders, as hexadecimal text.
+def digest_files(files: Iterable[Path]) -> str:
+    """Compute the SHA-256 of the Python code in files, as hexadecimal text.
 
-    Of a folder all .py files in and below it count. A file counts by its path from the top of its
-    package (`gblsr_repro/models/base.py`) and by its syntax tree without docstrings. The location
-    of the packages and the order and repetition of `paths` do not count. Raises `UserError` for a
-    file that is missing or is not valid Python.
+    A file counts by its path from the top of its package (`gblsr_repro/models/base.py`) and by its
+    syntax tree without docstrings. The location of the packages and the order of the files do not
+    count. Raises `UserError` for a file that is missing or is not valid Python.
     """
-    entries = {
-        (_name_in_package(file), _digest_file(file))
-        for path in paths
-        for file in find_python_files(Path(path))
-    }
+    entries = []
+    for file in files:
+        name = file.relative_to(find_package_folder(file).parent).as_posix()
+        with explain_bad_code(file):
+            entries.append((name, _digest_source(file.read_bytes())))
     return hashlib.sha256(repr(sorted(entries)).encode()).hexdigest()
-
-
-def find_python_files(path: Path) -> Iterator[Path]:
-    """Find the Python files at or below a path, as absolute paths.
-
-    Hidden files are an editor's, such as its lock of a file that is open.
-    """
-    path = path.resolve()
-    if not path.is_dir():
-        return iter([path])
-    return (file for file in path.rglob("*.py") if not file.name.startswith("."))
 
 
 def find_package_folder(file: Path) -> Path:
@@ -50,17 +38,6 @@ def find_package_folder(file: Path) -> Path:
     while (top.parent / "__init__.py").is_file():
         top = top.parent
     return top
-
-
-def _name_in_package(file: Path) -> str:
-    """Name a file by its path from the folder that contains its outermost package."""
-    return file.relative_to(find_package_folder(file).parent).as_posix()
-
-
-def _digest_file(file: Path) -> str:
-    """Compute the SHA-256 of the code in one file."""
-    with explain_bad_code(file):
-        return _digest_source(file.read_bytes())
 
 
 @contextmanager
