@@ -120,18 +120,6 @@ def test_winners_name_ties_best_first_and_bold_clear_gaps(results):
     assert single["Kodak"][2] == "+4.000"  # not bold: one seed allows no test
 
 
-def test_gaps_are_rounded_last(results):
-    changes = {
-        ("kodak", "gblsr_scalar", "psnr"): (22.3124, 0.01),
-        ("kodak", "wire", "psnr"): (19.4756, 0.01),
-        ("kodak", "lte", "psnr"): (19.0, 0.01),
-        ("kodak", "liif", "psnr"): (19.0, 0.01),
-    }
-    results.set_native(changes)
-    # 22.312 - 19.476 would be 2.836
-    assert results.build_cells("winners")["Kodak"][2] == "**+2.837**"
-
-
 def test_fairness_orders_by_rank_and_names_offenders(results):
     results.set_budget(liif=2_000_000)
     rows = results.build_cells("fairness")

@@ -79,20 +79,6 @@ def test_a_metric_is_two_files_and_retrains_nothing(finished, tmp_path):
     assert not [row["id"] for row in made.rows(claims) if "mae" in row["id"]]  # the paper has none
 
 
-def test_a_column_of_a_number_at_hand_is_one_file(finished, tmp_path):
-    file = f"{PACKAGE}/analysis/metrics.py"
-    finished.edit(file, '"LSE", 3, "↓")', '"LSE", 3, "↓", shown=("main",))')
-    assert len(finished.edited) == 1
-    words = ["--aggregates", published(finished), "--output", tmp_path, "--only", "main_kodak"]
-    finished.run("gblsr_repro", "items", *words)
-    table = (tmp_path / "tables/main_kodak.tex").read_text()
-    assert "LSE" in table
-    rows = made.rows(finished.folder / "config/paper/native.csv")
-    key = ("kodak", "gblsr_full", "lse")
-    (lse,) = (row for row in rows if (row["dataset"], row["arm"], row["metric"]) == key)
-    assert f"{float(lse['mean']):.3f}" in table
-
-
 def test_a_figure_is_two_files(finished, tmp_path):
     finished.edit(f"{PACKAGE}/reporting/figures/native.py", "", TIMES)
     lines = (finished.folder / "config/items.tsv").read_text().splitlines()

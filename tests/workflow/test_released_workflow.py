@@ -4,10 +4,8 @@ import os
 import re
 
 import made
-import numpy as np
 import published_weights as published
 import pytest
-import torch
 import yaml
 from planning import list_jobs
 
@@ -70,7 +68,8 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     # All is made; a file that is another is imported again, and what it scored is measured again.
     assert "Nothing to be done" in plan("asr_eval", configfile=overlay)
     content = yaml.safe_load(overlay.read_text())
-    other = published.weights("liif_rdn", select_class_settings(overlay), seed=1).theirs
+    settings = configuration.validate(configuration.merge(configuration.load(), content))
+    other = published.weights("liif_rdn", settings, seed=1).theirs
     published.write_checkpoint(tmp_path / "liif" / "rdn.pth", "liif_rdn", other)
     jobs = list_jobs(plan("asr_eval", configfile=overlay))
     assert {subject for rule, subject in jobs if rule == "import_method"} == {"liif_rdn"}
@@ -84,94 +83,34 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     assert "import_method" not in rules
 
 
-def select_class_settings(overlay):
-    loaded = configuration.merge(configuration.load(), yaml.safe_load(overlay.read_text()))
-    return configuration.validate(loaded)
-
-
-RUN = ("run.json", "log.csv", "weights.safetensors")
-
-
-def write_page(path, settings):
-    path.write_text("<!DOCTYPE html><html>Sign in to download</html>")
-
-
-def write_other_row(path, settings):
-    published.write_checkpoint(path, "gblsr_full", published.weights("gblsr_full", settings).theirs)
-
-
-def write_other_seed(path, settings):
-    torch.save(
-        {"state_dict": published.weights("gblsr_scalar", settings).theirs, "seed": np.int64(7)},
-        path,
-    )
-
-
-WRONG = {
-    "no file": (lambda path, settings: None, "does not exist; name a file of weights"),
-    "a page": (write_page, "is a page of HTML, not the weights"),
-    "another row": (write_other_row, "it fits gblsr_full."),
-    "another seed": (write_other_seed, "says seed = 7, not 0; import it with --seed 7"),
-}
-
-
-@pytest.fixture
-def trained(overlay, tmp_path):
-    """The overlay without imports, its settings, and a trained run of each benchmark."""
-    content = yaml.safe_load(overlay.read_text()) | {"released": {}}
-    settings = configuration.validate(configuration.merge(configuration.load(), content))
-    runs = {}
-    for name, part in (("gblsr_scalar", "native"), ("gblsr_asr", "asr")):
-        run = made.run(tmp_path / "results" / part / "runs" / name / "seed0", name, settings)
-        (run / "log.csv").touch()
-        runs[name] = {run / file: (run / file).read_bytes() for file in RUN}
-        for file in runs[name]:
-            os.utime(file, (1, 1))  # older than the weights to import, so that these are taken
-    return content, settings, runs
-
-
-@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("gblsr_full", "it fits gblsr_full."),
+        ("gblsr_scalar", "holds a trained run, which an import would replace; name another folder"),
+    ],
+)
 def test_what_cannot_be_imported_is_refused_while_planning(
-    kind, trained, snakemake, overlay, tmp_path
+    row, words, snakemake, overlay, tmp_path
 ):
-    """So nothing of a finished run is removed for it."""
-    content, settings, runs = trained
-    write, words = WRONG[kind]
-    write(tmp_path / "wrong.pt", settings)
-    content["released"] = {"gblsr_scalar": str(tmp_path / "wrong.pt")}
+    """So nothing of a finished run is removed for it; other reasons: test_released_files.py."""
+    content = yaml.safe_load(overlay.read_text())
+    settings = configuration.validate(configuration.merge(configuration.load(), content))
+    run = made.run(tmp_path / "results/native/runs/gblsr_scalar/seed0", "gblsr_scalar", settings)
+    (run / "log.csv").touch()
+    files = {file: file.read_bytes() for file in run.iterdir()}
+    for file in files:
+        os.utime(file, (1, 1))  # older than the weights to import, so that these are taken
+    weights = published.weights(row, settings).theirs
+    path = published.write_checkpoint(tmp_path / "weights.pt", row, weights)
+    content["released"] = {"gblsr_scalar": str(path)}
     overlay.write_text(yaml.safe_dump(content))
-    files = runs["gblsr_scalar"]
-    done = snakemake(next(iter(files)), configfile=overlay)
+    done = snakemake(run / "run.json", configfile=overlay)
     assert done.status != 0
     assert [words in line for line in done.said.splitlines()].count(True) == 1, done.said
     assert "Traceback" not in done.said
     assert "rule import_arm" not in done.said
-    assert {file: file.read_bytes() for file in files} == files
-
-
-def test_an_import_takes_no_place_of_a_trained_run(trained, snakemake, overlay, tmp_path):
-    content, settings, runs = trained
-    path = tmp_path / "right.pt"
-    published.write_checkpoint(
-        path, "gblsr_scalar", published.weights("gblsr_scalar", settings).theirs
-    )
-    content["released"] = {"gblsr_scalar": str(path)}
-    overlay.write_text(yaml.safe_dump(content))
-    files = runs["gblsr_scalar"]
-    done = snakemake(next(iter(files)), configfile=overlay)
-    assert done.status != 0
-    assert "holds a trained run, which an import would replace; name another folder" in done.said
-    assert {file: file.read_bytes() for file in files} == files
-
-
-def test_a_file_that_is_not_there_is_one_sentence_before_anything_runs(snakemake, overlay):
-    content = yaml.safe_load(overlay.read_text())
-    content["released"]["liif_rdn"] = "elsewhere/rdn-liif.pth"
-    overlay.write_text(yaml.safe_dump(content))
-    done = snakemake("asr_eval", configfile=overlay)
-    assert done.status != 0
-    assert "elsewhere/rdn-liif.pth does not exist; name a file of weights" in done.said
-    assert "Traceback" not in done.said
+    assert {file: file.read_bytes() for file in run.iterdir()} == files
 
 
 def test_the_shipped_overlay_plans_imports_and_fetches_no_training_set(plan):

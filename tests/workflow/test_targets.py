@@ -103,13 +103,6 @@ def test_what_a_config_has_no_arms_of_is_neither_aggregated_nor_shown(plan, tmp_
     assert not rules & {"aggregate_diagnostics", "show_diagnostics", "fields"}
 
 
-def test_readings_plan_a_run_of_every_reading(plan):
-    jobs = list_jobs(plan("readings", configfile="config/readings.yaml"))
-    trained = {subject.partition("/")[0] for rule, subject in jobs if rule == "train"}
-    assert {"liif", "liif_near", "lte", "lte_summed", "wire", "wire_nearest"} <= trained
-    assert "gblsr_full" not in trained
-
-
 def test_a_single_figure_comes_with_those_of_the_same_aggregates_alone(plan):
     rules = list_rules(plan("frontier"))
     assert {rule for rule in rules if rule.startswith("show_")} == {"show_native"}
