@@ -93,6 +93,7 @@ def test_no_folder_of_the_project_can_hold_results():
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
+        (b"native:\n  data: [1, 2\n", "overlay.yaml cannot be read at line 3, column 1"),
         (b"native:\n  x: 1\n  x: 2\n", "line 3, column 3: the key 'x' comes twice"),
         ("a: caf\u00e9\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8."),
         (b"? [a]\n: 1\n", "line 1, column 3: a key must be a name"),

@@ -1,17 +1,13 @@
 """The configuration is merged, checked in one sentence, and documented as it is."""
 
 import math
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from gblsr_repro import config as configuration
-from gblsr_repro.config import __main__ as generated
 from gblsr_repro.config.__main__ import GENERATED
 from gblsr_repro.errors import UserError
 
@@ -77,24 +73,20 @@ IMPOSSIBLE = [
         "native.arms names 'gblsr_scaler', which is not in config/arms",
     ),
     ({"native.main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'?"),
-    ({"native.control_arm": "fourier"}, "native.control_arm names 'fourier', which is not in"),
     (
         {"released": {"liif_rdm": "a.pth"}},
         "released names 'liif_rdm', which is not in config/arms.tsv or",
     ),
     ({"released": {"liif_rdn": "a.pth"}}, "one run of liif_rdn, but seeds has 3; set it to the"),
     ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
-    ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which is not in config/methods"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
-    ({"asr.shave_extra": {"div2k_val": 6}}, "did you mean 'div2kval'?"),
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
     ({"native.model.patch": 31}, "native.model.patch is 31, but must be 2, 4, 8"),
-    ({"native.model.norm_groups": 3}, "128, but must be a multiple of native.model.norm_groups, 3"),
     ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
     ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10, but must be odd"),
@@ -103,14 +95,7 @@ IMPOSSIBLE = [
         {"native.model.bandwidth_range": [2.0, 0.25]},
         "bandwidth_range is [2.0, 0.25], but must rise",
     ),
-    (
-        {"native.model.bandwidth_range": [0.0, 2.0]},
-        "range.0 is 0.0, but must be at least",
-    ),
-    (
-        {"asr.training.scale_range": [4.0, 1.0]},
-        "asr.training.scale_range is [4.0, 1.0], but must rise",
-    ),
+    ({"native.model.bandwidth_range": [0.0, 2.0]}, "range.0 is 0.0, but must be at least"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which is not in asr.scales; use"),
     # numbers
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan, but must be a finite"),
@@ -124,7 +109,6 @@ IMPOSSIBLE = [
     ({"resources": ""}, "resources is '', but must be text in one line, not empty"),
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b', but must be text in one line"),
     ({"resources": "r" * 300}, "but must have no name of over 255 bytes between two /"),
-    ({"released": {"liif_rdn": "a/" + "a" * 300}}, "but must have no name of over 255 bytes"),
     ({"results": "r" * 4000}, "but must have at most 400 characters"),
     ({"released": {"liif_rdn": "a" * 4000}}, "but must have at most 1000 characters"),
     ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`', but must be a name of letters"),
@@ -203,11 +187,7 @@ def test_possible_settings_pass(load, settings, between):
         assert None not in section["evaluate"].values()
 
 
-def test_mistakes_in_files_name_the_line(tmp_path):
-    path = tmp_path / "broken.yaml"
-    path.write_text("native:\n  data: [1, 2\n")
-    with pytest.raises(UserError, match=r"broken.yaml cannot be read at line \d+, column \d+"):
-        configuration.load([path])
+def test_mistakes_in_tables_name_the_line(tmp_path):
     path = tmp_path / "items.tsv"
     rows = ["\t".join(configuration.Item.__dataclass_fields__)]
     rows += [
@@ -265,27 +245,6 @@ def test_the_shipped_config_is_the_papers_protocol(repository):
     assert shipped == protocol
 
 
-def test_an_edited_config_is_not_the_papers_protocol(checkout):
-    """Nor when the lists of the pages are renewed."""
-    edited = checkout / "config" / "config.yaml"
-    edited.write_text(edited.read_text().replace("steps: 2000", "steps: 20"))
-    code = (
-        "import runpy\nfrom gblsr_repro import config\n"
-        "runpy.run_module('gblsr_repro.config', run_name='__main__')\n"
-        "for settings in (config.load(), config.load_protocol()):\n"
-        "    print(settings['native']['training']['steps'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(checkout / "src")},
-        cwd=checkout,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["20", "2000"]
-
-
 def test_items_about_what_the_config_leaves_out_are_not_made():
     every = configuration.load()
     assert configuration.list_items(every).keys() == configuration.read_items().keys()
@@ -302,30 +261,3 @@ def test_items_about_what_the_config_leaves_out_are_not_made():
     ):  # fmt: skip
         left = configuration.list_items(configuration.merge(every, few))
         assert configuration.read_items().keys() - left.keys() == gone
-
-
-def test_costs_of_items_follow_from_the_published_training_times():
-    """Three runs of every arm that an item waits for, each of its group's mean time."""
-    arms = configuration.read_arms()
-    seconds, runs = {}, {}
-    for name in ("native", "asr"):
-        for group in configuration.read_published_times(name):
-            for subject in group["subjects"].split():
-                seconds[subject] = 3 * int(group["total_seconds"]) / int(group["runs"])
-        runs[name] = 3 * sum(
-            len(g["subjects"].split()) for g in configuration.read_published_times(name)
-        )
-
-    def describe(subjects):
-        return f"{3 * len(subjects)} runs, {sum(map(seconds.get, subjects)) / 60:.0f} minutes"
-
-    benchmark = [name for name, arm in arms.items() if arm.in_benchmark]
-    diagnosed = [name for name, arm in arms.items() if arm.diagnostic]
-    native = [name for name in seconds if name in arms]
-    asr = sum(seconds.values()) - sum(map(seconds.get, native))
-    assert generated.COSTS["native"] == describe(benchmark)
-    assert generated.COSTS["ablation"] == generated.COSTS["locality"] == describe(diagnosed)
-    assert generated.COSTS["runs"] == describe(native)
-    assert generated.COSTS["asr_quality"] == f"{runs['asr']} runs, {asr / 3600:,.0f} GPU-hours"
-    everything = f"{sum(runs.values())} runs, {sum(seconds.values()) / 3600:,.0f} GPU-hours"
-    assert everything == generated.COST_OF_ALL

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, features
 
 from gblsr_repro import image_io
-from gblsr_repro.data.images import decode_image, read_image, read_rgb_image
+from gblsr_repro.data.images import read_image, read_rgb_image
 from gblsr_repro.errors import UserError
 
 RAMP = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
@@ -137,10 +137,3 @@ def test_multi_picture_jpeg_gives_the_photograph(tmp_path):
     file = tmp_path / "a.jpg"
     first.save(file, format="MPO", save_all=True, append_images=[second])
     assert read_rgb_image(file).min() > 250
-
-
-def test_bytes_decode_as_files_do():
-    stored = content(Image.fromarray(COLOR), "PNG")
-    np.testing.assert_array_equal(decode_image(stored, "given"), COLOR)
-    with pytest.raises(UserError, match="given is "):
-        decode_image(stored[:50], "given")

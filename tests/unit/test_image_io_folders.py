@@ -15,13 +15,6 @@ from gblsr_repro.image_io.folders import Naming, convert_files, plan_outputs
 COLORS = made.noise(6, 4, 3)
 
 
-def fails(error):
-    def convert(*_):
-        raise error
-
-    return convert
-
-
 def copy(source, target):
     image_io.write(target, image_io.read(source))
 
@@ -117,18 +110,9 @@ def test_inputs_are_never_overwritten(folder, overwrite):
     assert before.items() <= {p: p.read_bytes() for p in folder.iterdir() if p.is_file()}.items()
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "sentence"),
-    [
-        ("none", "out", "none does not exist"),
-        ("photos/inner", "out", "holds no file that this command reads"),
-        ("photos", "photos/a.png", r"a\.png is one file; name a folder"),
-    ],
-)
-def test_mistakes_are_one_sentence(folder, tmp_path, source, target, sentence):
-    (folder / "inner" / "g.png").unlink()
-    with pytest.raises(UserError, match=sentence):
-        plan(tmp_path / source, to=tmp_path / target)
+def test_a_folder_without_an_image_is_one_sentence(tmp_path):
+    with pytest.raises(UserError, match="holds no file that this command reads"):
+        plan(tmp_path)
 
 
 def test_names_as_long_as_the_file_system_takes(tmp_path):
@@ -158,21 +142,18 @@ def test_names_beside_the_input(folder, monkeypatch):
         plan(folder / "a.png", addition="-x2")
 
 
-SENTENCE = r"a\.png does not fit the memory; use a smaller image"
 REFUSAL = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"
 
 
 @pytest.mark.parametrize(
-    ("convert", "error", "sentence"),
-    [
-        (fails(MemoryError()), UserError, SENTENCE),
-        (fails(torch.OutOfMemoryError("CUDA out of memory. Tried.")), UserError, SENTENCE),
-        (fails(RuntimeError(REFUSAL)), UserError, SENTENCE),
-        (lambda *_: torch.ones(1 << 60), UserError, SENTENCE),
-        (lambda *_: torch.ones(-1), RuntimeError, "negative"),
-    ],
+    "error",
+    [MemoryError(), torch.OutOfMemoryError("CUDA out of memory. Tried."), RuntimeError(REFUSAL)],
 )
-def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, convert, error, sentence):
-    image_io.write(tmp_path / "a.png", Photo(COLORS))
-    with pytest.raises(error, match=sentence):
+def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
+    def convert(*_):
+        raise error
+
+    with pytest.raises(UserError, match=r"a\.png does not fit the memory; use a smaller image"):
         convert_files({tmp_path / "a.png": tmp_path / "b.png"}, convert)
+    with pytest.raises(RuntimeError, match="negative"):
+        convert_files({tmp_path / "a.png": tmp_path / "b.png"}, lambda *_: torch.ones(-1))

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..files import write_text
-from .items import read_items
+from .items import Item, read_items
+from .load import read_published_times
 from .schema.settings import Settings
 from .schema.types import LARGEST, LARGEST_INTEGER, SMALLEST
-from .tables import find_repository_root
+from .tables import find_repository_root, read_arms
 
 HEADING = "## Settings\n"
 RANGES = {
@@ -86,29 +87,40 @@ def renew_settings_page(text: str) -> str:
 # --- the paper's items ----------------------------------------------------------------------------
 
 ITEMS = "| paper item | target | cost |\n|---|---|---|\n"
-COSTS = {  # training in the paper, by the first aggregate that an item needs
-    "": "nothing",
-    "budget": "nothing",
-    "native": "21 runs, 43 minutes",
-    "ablation": "18 runs, 25 minutes",
-    "locality": "18 runs, 25 minutes",
-    "runs": "30 runs, 55 minutes",
-    "asr_latency": "27 runs, 1,232 GPU-hours; its times alone: nothing",
-    "asr_quality": "27 runs, 1,232 GPU-hours",
-    "asr_runs": "27 runs, 1,232 GPU-hours",
-}
-COST_OF_ALL = "57 runs, 1,233 GPU-hours"
+SEEDS = 3  # runs of an arm or a method in the paper
 
 
 def renew_items_page(text: str) -> str:
     """Renew the table of the paper's items in the text of docs/items.md."""
     before, _, rest = text.partition(ITEMS)
     _, _, after = rest.partition("\n\n")
-    rows = []
-    for name, item in read_items().items():
-        cost = COST_OF_ALL if item.benchmark == "both" else COSTS[item.needs.partition(" ")[0]]
-        rows.append(f"| {item.paper}: {_lower_first_letter(item.title)} | `{name}` | {cost} |")
+    rows = [
+        f"| {item.paper}: {_lower_first_letter(item.title)} | `{name}` | {describe_cost(item)} |"
+        for name, item in read_items().items()
+    ]
     return f"{before}{ITEMS}{chr(10).join(rows)}\n\n{after}"
+
+
+def describe_cost(item: Item) -> str:
+    """Describe the trainings that a table or figure waits for, with their time in the paper."""
+    need, arms = item.needs.partition(" ")[0], read_arms()
+    if need in ("", "budget"):
+        return "nothing"
+    groups = [group for half in ("native", "asr") for group in read_published_times(half)]
+    seconds = {
+        name: int(group["total_seconds"]) / int(group["runs"])
+        for group in groups
+        if item.benchmark in (group["benchmark"], "both")
+        for name in group["subjects"].split()
+    }
+    if item.benchmark == "native" and need != "runs":
+        kept = "in_benchmark" if need == "native" else "diagnostic"
+        seconds = {name: each for name, each in seconds.items() if getattr(arms[name], kept)}
+    runs, total = SEEDS * len(seconds), SEEDS * sum(seconds.values())
+    if item.benchmark == "native":
+        return f"{runs} runs, {total / 60:.0f} minutes"
+    alone = "; its times alone: nothing" if (item.benchmark, need) == ("asr", "asr_latency") else ""
+    return f"{runs} runs, {total / 3600:,.0f} GPU-hours{alone}"
 
 
 def _lower_first_letter(title: str) -> str:

@@ -197,15 +197,9 @@ class DatasetFiles:
         """Raise `UserError` when images, or files that belong to them, are missing."""
         if len(images) < self.published_count:
             lack = f"has {len(images)} of {self.published_count} images"
-            if "*" in self.image_pattern or self.selection_list:
-                raise self._build_incomplete_error(lack)
-            absent = _find_first_absent([self.image_pattern], images)
-            if absent is None:
-                raise UserError(
-                    f"config/datasets.tsv, data set {self.name}: images is {self.row.images}, but "
-                    f"the pattern {self.image_pattern} names {len(images)}; correct one of them."
-                )
-            raise self._build_incomplete_error(f"lacks {absent} and {lack}")
+            is_listed = "*" in self.image_pattern or self.selection_list
+            absent = None if is_listed else _find_first_absent([self.image_pattern], images)
+            raise self._build_incomplete_error(f"lacks {absent} and {lack}" if absent else lack)
         for options in self.companion_patterns:
             absent = _find_first_absent(options, paths)
             if absent:
