@@ -9,7 +9,6 @@ import torch
 from PIL import Image as Picture
 
 from gblsr_repro.data import superres
-from gblsr_repro.data.prefetch import Prefetcher
 from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
 from gblsr_repro.errors import UserError
 
@@ -134,16 +133,3 @@ def test_batches_drawn_ahead_are_those_of_their_steps(packed):
     for step in (3, 4, 5, 9, 0):  # as it comes, resumed later, begun anew
         for part, expected in zip(ahead(step), sampler.build_batch(step), strict=True):
             assert torch.equal(part, expected)
-
-
-def test_what_fails_while_drawing_ahead_is_raised_in_its_step():
-    def make(step):
-        if step == 2:
-            raise ValueError("no such image")
-        return step
-
-    ahead = Prefetcher(make)
-    assert [ahead(0), ahead(1)] == [0, 1]
-    with pytest.raises(ValueError, match="no such image"):
-        ahead(2)
-    assert ahead(3) == 3

@@ -65,15 +65,5 @@ def test_demo_trains_on_nothing_that_it_evaluates():
     used = {role: set() for role in ("train", "evaluate")}
     for row in (row for row in table.values() if row.kind == "package"):
         used[row.role].update(expand_braces(locate_dataset(row.dataset, load()).image_pattern))
-    assert used["train"]
-    assert used["evaluate"]
+    assert all(used.values())
     assert not used["train"] & used["evaluate"]
-    # the two views of the motorcycle are one scene
-    assert not any("motorcycle" in name for name in used["train"])
-    columns = [table[f"demo_{name}"] for name in ("kodak", "set14", "urban100")]
-    shown = [
-        path
-        for row in columns
-        for path in expand_braces(locate_dataset(row.dataset, load()).image_pattern)
-    ]
-    assert len(set(shown)) == len(shown)

@@ -38,13 +38,6 @@ def array(config, tmp_path):
     return tmp_path / "arrays" / "set14.npy"
 
 
-def test_a_build_leaves_the_global_generators_alone(config, tmp_path):
-    before = torch.random.get_rng_state(), np.random.get_state()[1].copy()
-    standardize_images("train", config, tmp_path / "train.npy")
-    assert torch.equal(torch.random.get_rng_state(), before[0])
-    assert (np.random.get_state()[1] == before[1]).all()
-
-
 def test_array_index_and_record(array):
     arrays = ImageArray.open(array)
     assert arrays.images.shape == (2, 64, 64, 3)

@@ -87,12 +87,6 @@ def test_density_turns_with_the_picture(tmp_path, ending):
     assert photo.tags.density == pytest.approx((150, 300), abs=0.02)
 
 
-def test_a_file_without_density_gets_none(tmp_path):
-    for ending in (".png", ".jpg", ".tif", ".webp"):
-        image_io.write(tmp_path / f"a{ending}", Photo(RGBA[..., :3]))
-        assert image_io.read(tmp_path / f"a{ending}").tags.density is None
-
-
 # --- color chunks of PNG -------------------------------------------------------------------------
 
 CHUNKS = {"gAMA": HALF, "cHRM": WIDE, "sRGB": b"\1", "cICP": bytes([12, 13, 0, 1])}

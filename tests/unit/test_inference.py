@@ -13,7 +13,7 @@ from safetensors.torch import save
 from gblsr_repro import bundled, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
-from gblsr_repro.image_io.photo import extend_visible_colors, reduce
+from gblsr_repro.image_io.photo import reduce
 from gblsr_repro.models.asr import tiling
 from gblsr_repro.weights import parse_tensors
 
@@ -256,17 +256,6 @@ def test_a_white_disc_stays_white_over_white(bundled_superres):
     shown = inference.upscale(bundled_superres, disc(0), 4)
     assert 0 in shown.alpha
     assert over(shown, 255).min() >= 254
-
-
-def test_colors_under_transparent_pixels_are_those_of_the_nearest_visible_ones():
-    rgb = made.noise(3, 5, 3)
-    alpha = np.full((3, 5), 255, np.uint8)
-    alpha[:, :2], alpha[:, 4] = (0, 1), 0
-    expected = rgb.copy()
-    expected[:, :2], expected[:, 4] = rgb[:, 2:3], rgb[:, 3]
-    assert np.array_equal(extend_visible_colors(Photo(rgb, alpha)), expected)
-    for unchanged in (None, np.full((3, 5), 255, np.uint8), np.zeros((3, 5), np.uint8)):
-        assert np.array_equal(extend_visible_colors(Photo(rgb, unchanged)), rgb)
 
 
 def test_reducing_weighs_colors_by_their_opacity():

@@ -2,13 +2,11 @@
 
 import shutil
 
-import made
 import numpy as np
 import pytest
 
-from gblsr_repro import config, inference
+from gblsr_repro import inference
 from gblsr_repro.errors import UserError
-from gblsr_repro.weights import write_weights
 
 
 @pytest.mark.parametrize(
@@ -55,11 +53,3 @@ def test_weights_files_that_say_too_little_or_are_damaged(native_run, tmp_path, 
     old.write_bytes(content[:1000])
     with pytest.raises(UserError, match="is not a weights file"):
         inference.load_native(old)
-
-
-def test_the_bytes_of_weights_do_not_depend_on_the_day(tmp_path):
-    settings = config.merge(config.load(), made.SMALL)
-    facts = {"arm": "liif", "seed": 0, "config": settings["native"]}
-    model = made.model("liif", settings)
-    one, two = (write_weights(tmp_path, model, facts | {"finished": day}) for day in ("one", "two"))
-    assert one == two
