@@ -53,20 +53,6 @@ def test_what_a_killed_writer_left_goes_with_the_next_write(writer, tmp_path):
     assert unfinished(tmp_path) == []
 
 
-def test_a_living_writer_s_file_stays(writer, tmp_path):
-    files.write_text(tmp_path / "target", "text")
-    assert len(unfinished(tmp_path)) == 1
-    assert (tmp_path / "target").read_text() == "text"
-
-
-def test_names_that_only_look_alike_stay(tmp_path):
-    others = [".target.part", ".target.lock", ".target.x.12345678.unfinished", ".targ.et[1]"]
-    for name in others:
-        (tmp_path / name).touch()
-    files.write_text(tmp_path / "target", "text")
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*others, "target"])
-
-
 def test_many_writers_of_one_file_killed_at_random(processes, repeats, chance, tmp_path):
     """Whoever is killed whenever, the file is some writer's whole text at all times."""
     target = tmp_path / "target"

@@ -235,17 +235,6 @@ def test_what_config_json_says_otherwise(name, tmp_path):
     assert words in sentence, sentence
 
 
-def test_config_json_tells_rows_apart_whose_tensors_are_the_same(tmp_path):
-    tensors = published.weights("gblsr_asr_nole", SETTINGS).theirs
-    path = published.write_safetensors(tmp_path / "got", tensors)
-    facts = {"decoder_cfg": {"local_ensemble": False, "p_max": 4}, "trained_steps": 1_000_000}
-    (path.parent / "config.json").write_text(json.dumps(facts))
-    sentence = said(path, tmp_path, "gblsr_asr")
-    assert (
-        "says local_ensemble = False, but gblsr_asr has True; it fits gblsr_asr_nole." in sentence
-    )
-
-
 @pytest.mark.parametrize("content", ["[1]", "{", "\xff", '{"a":' * 100_000])
 def test_a_config_json_that_is_none(content, tmp_path):
     path = published.write_safetensors(tmp_path / "got", SCALAR)

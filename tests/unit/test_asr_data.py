@@ -56,20 +56,6 @@ def test_packing_keeps_every_pixel_and_is_deterministic(images, packed, tmp_path
     assert PackedImages.open(tmp_path / "again.npy").sha256 == packed.sha256
 
 
-def test_a_foreign_or_absent_array_is_a_users_error(images, tmp_path):
-    """Damaged ones: tests/faults."""
-    path = tmp_path / "train.npy"
-    pack_images({"made_up": images}, path, [RECORD])
-    other = tmp_path / "other.npy"
-    pack_images({"made_up": images[:2]}, other, [RECORD])
-    path.with_suffix(".csv").write_bytes(other.with_suffix(".csv").read_bytes())
-    path.with_name(".train.csv.sha256").unlink()
-    with pytest.raises(UserError, match="is damaged or belongs to another run"):
-        PackedImages.open(path)
-    with pytest.raises(UserError, match="run the step that makes it"):
-        PackedImages.open(tmp_path / "absent.npy")
-
-
 def test_a_batch_holds_the_turned_crops_pixels_and_what_pillow_makes_of_them(packed):
     sampler = Sampler(packed, TRAINING, 8, seed=3)
     for step in range(4):

@@ -116,11 +116,9 @@ def test_a_folder_without_an_image_is_one_sentence(tmp_path):
 
 
 def test_names_as_long_as_the_file_system_takes(tmp_path):
-    for name in ("ä" * 125 + ".png", "n" * 251 + ".png", "[*]?" * 60 + ".png"):
-        image_io.write(tmp_path / "in" / name, Photo(COLORS))
-    convert_files(plan(tmp_path / "in", to=tmp_path / "out"), copy)
-    assert names(tmp_path / "out") == names(tmp_path / "in")
-    source = tmp_path / "in" / ("n" * 251 + ".png")
+    source = tmp_path / ("n" * 251 + ".png")
+    image_io.write(source, Photo(COLORS))
+    assert plan(source, to=tmp_path / "new" / "folder")
     with pytest.raises(UserError, match=r"\.gblsr is longer than the 255 bytes"):
         plan(source, to=tmp_path / "new" / "folder", ending=".gblsr")
     with pytest.raises(UserError, match=r"-x2\.png is longer than the 255 bytes"):

@@ -173,9 +173,9 @@ def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path):
     }
     run, _ = brought_in(tmp_path / "run", "gblsr_scalar", paths["gblsr_scalar"], settings)
     before = (run / "run.json").read_bytes()
-    with pytest.raises(UserError, match="holds gblsr_scalar, seed 0, which would be lost; import"):
+    with pytest.raises(UserError, match="holds gblsr_scalar, seed 0, which an import would"):
         brought_in(run, "gblsr_fixed", paths["gblsr_fixed"], settings)
-    with pytest.raises(UserError, match="holds gblsr_scalar, seed 0, which would be lost; import"):
+    with pytest.raises(UserError, match="holds gblsr_scalar, seed 0, which an import would"):
         brought_in(run, "gblsr_scalar", paths["gblsr_scalar"], settings, seed=1)
     assert (run / "run.json").read_bytes() == before
     brought_in(run, "gblsr_scalar", paths["gblsr_scalar"], settings)
@@ -232,7 +232,7 @@ def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings
     load_run(trained, NativeModel, settings)
     with pytest.raises(UserError, match="was trained here, but `released` in the config says"):
         load_run(trained, NativeModel, named)
-    with pytest.raises(UserError, match="holds a trained run, which would be lost; import into"):
+    with pytest.raises(UserError, match="holds a trained run, which an import would replace"):
         import_run(str(path), row("gblsr_scalar"), 0, trained, settings)
     load_run(trained, NativeModel, settings)
 

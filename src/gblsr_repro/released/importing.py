@@ -94,27 +94,18 @@ def check_before_import(row: Arm | Method, seed: int, run: Path, config: Config)
 
     Nothing is downloaded: of a hub address only what the hub's cache has is checked, and no files
     are listed. What the run was imported from with the same settings and code is not read again.
-    Raises `UserError` as `import_run` does, and for an import in place of a trained run.
+    Raises `UserError` as `import_run` does.
     """
     address = get_address(locate_row(row)[2], seed, config)
     try:
         origin = find_origin(address, cached=True)
     except NotInCache:
-        _refuse_trained(run)
+        check_output(run, row, seed)
         return []
     if not _is_current(run, row, seed, origin.files, config):
         check_row(read_origin(origin), row, seed, config)
-        _refuse_trained(run)
+        check_output(run, row, seed)
     return [] if origin.revision else origin.files.present
-
-
-def _refuse_trained(run: Path) -> None:
-    """Raise `UserError` if a folder has a trained run, which Snakemake would remove."""
-    if (run / "run.json").is_file() and RELEASED not in read_record(run / "run.json"):
-        raise UserError(
-            f"{run} holds a trained run, which an import would replace; name another folder as "
-            "`results`, or delete that run."
-        )
 
 
 def _is_current(run: Path, row: Arm | Method, seed: int, files: Files, config: Config) -> bool:
@@ -144,8 +135,8 @@ def check_output(output: Path, row: Arm | Method, seed: int) -> None:
     else:
         return
     raise UserError(
-        f"{output} holds {holds}, which would be lost; import into another folder, or replace it "
-        "with --overwrite."
+        f"{output} holds {holds}, which an import would replace; name another folder, or delete "
+        "that run."
     )
 
 
