@@ -10,14 +10,14 @@ import pytest
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
-from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Statement, build_claim
+from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper
 from gblsr_repro.analysis.reader import Aggregates, Rows
 from gblsr_repro.cli import main
-from gblsr_repro.config import load
+from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import claims_page
 from gblsr_repro.reporting.page import render_markdown
@@ -215,13 +215,14 @@ def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenan
         found = judge(claim, run, PAPER)
         assert found.verdict not in (
             Verdict.REPRODUCED, Verdict.WITHIN_NOISE, Verdict.NOT_REPRODUCED)  # fmt: skip
-        assert found.verdict != Verdict.HOLDS or claim.scope is Scope.STRUCTURE
+        assert found.verdict != Verdict.HOLDS or claim.scope == Scope.STRUCTURE
 
 
-def test_a_rule_that_does_not_exist_is_named() -> None:
-    row = Statement("drawn", "", "quality", "", "", "ordring", "1", "", "", "")
-    with pytest.raises(UserError, match=r"claims.tsv: rule of 'drawn' is 'ordring'.*ordering"):
-        build_claim(row)
+def test_a_rule_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    text = (find_repository_root() / "config/paper/claims.tsv").read_text()
+    (tmp_path / "claims.tsv").write_text(text.replace("\tordering\t", "\tordring\t", 1))
+    with pytest.raises(UserError, match=r"line 4: rule is 'ordring'; use one of .*ordering"):
+        read_table(tmp_path / "claims.tsv", Claim, "id")
 
 
 def test_what_measures_a_claim_belongs_to_one() -> None:

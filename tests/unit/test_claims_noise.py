@@ -14,13 +14,12 @@ import pytest
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import compare, judge
-from gblsr_repro.analysis.claims.published import Tabled
-from gblsr_repro.analysis.claims.rules import ALPHA, Agreement, Equals
-from gblsr_repro.analysis.claims.stated import CLAIMS, Claim
+from gblsr_repro.analysis.claims.rules import ALPHA, Agreement
+from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim
 from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.provenance.differences import Provenance, Scope
+from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load_protocol
 
@@ -38,12 +37,12 @@ def build(rows: list[dict[str, Any]]) -> Aggregates:
 # --- the rule alone -------------------------------------------------------------------------------
 
 
-def claim_equal(numbers: int) -> Claim:
+def claim_equal(numbers: int, patch: pytest.MonkeyPatch) -> Claim:
     """A claim that as many means of arms are the published ones."""
-    measure = partial(
-        Measured.native, datasets="kodak", arms=[*map(str, range(numbers))], metric="psnr"
-    )
-    return Claim("drawn", "", Scope.QUALITY, "", "", Equals(), Tabled(3), "", "", measure)
+    arms = [*map(str, range(numbers))]
+    measure = partial(Measured.native, datasets="kodak", arms=arms, metric="psnr")
+    patch.setitem(MEASURES, "drawn", measure)
+    return Claim("drawn", "", "quality", "", "", "equals", "", "3", "", "")
 
 
 def summarize(seeds: np.ndarray, shift: float = 0.0) -> list[dict[str, Any]]:
@@ -60,9 +59,9 @@ def summarize(seeds: np.ndarray, shift: float = 0.0) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("numbers", [1, 20])
 @pytest.mark.parametrize(("here", "paper", "printed"), [(3, 3, True), (1, 3, True), (3, 3, False)])
 def test_a_faithful_number_fails_as_seldom_as_the_level_says(
-    here: int, paper: int, printed: bool, numbers: int
+    here: int, paper: int, printed: bool, numbers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    random, claim, failed = np.random.default_rng(numbers), claim_equal(numbers), 0
+    random, claim, failed = np.random.default_rng(numbers), claim_equal(numbers, monkeypatch), 0
     for _ in range(DRAWS):
         ours = summarize(random.standard_normal((numbers, here)))
         theirs = summarize(random.standard_normal((numbers, paper)))
@@ -74,10 +73,12 @@ def test_a_faithful_number_fails_as_seldom_as_the_level_says(
 
 
 @pytest.mark.parametrize(("numbers", "deviations"), [(1, 2.27), (7, 4.11), (20, 5.48)])
-def test_a_claim_notices_one_number_that_is_off(numbers: int, deviations: float) -> None:
+def test_a_claim_notices_one_number_that_is_off(
+    numbers: int, deviations: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The distances of one arm, in deviations of three seeds each, that readings.md names."""
     seeds = np.tile([-1.0, 0.0, 1.0], (numbers, 1))  # of deviation 1
-    paper, claim = build(summarize(seeds)), claim_equal(numbers)
+    paper, claim = build(summarize(seeds)), claim_equal(numbers, monkeypatch)
     for off, noticed in ((deviations - 0.02, False), (deviations + 0.02, True)):
         run = build([*summarize(seeds[:1], off), *summarize(seeds)[1:]])
         assert (compare(claim, run, paper).finding.agreement is Agreement.FAILS) == noticed

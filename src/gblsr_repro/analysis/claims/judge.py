@@ -28,7 +28,7 @@ from ..paper_aggregates import read_paper_aggregates
 from ..provenance.differences import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates
 from .published import Published
-from .rules import Agreement, Finding
+from .rules import RULES, Agreement, Finding
 from .stated import CLAIMS, Claim
 from .verdicts import HOLDS, VERDICTS, JudgedClaim, Verdict, write_claims
 
@@ -76,7 +76,11 @@ def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate |
     if claim.measure:
         with suppress(NotMeasuredError):
             tabled = claim.measure(paper)
-    return Published.parse(claim.published, tabled), tabled
+    if claim.published:
+        return Published.parse(claim.published), tabled
+    if tabled is None:
+        raise UserError(f"The tables in config/paper lack the cells of the claim {claim.id!r}.")
+    return Published.read(tabled, int(claim.decimals)), tabled
 
 
 def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
@@ -93,7 +97,7 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
         )
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
-    finding = claim.rule.judge(published, measured, tabled)
+    finding = RULES[claim.rule].judge(published, measured, tabled)
     return Comparison(published, measured, finding)
 
 
@@ -129,7 +133,7 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
         holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS[finding.agreement],
         reason=finding.agreement if near else finding.reason,
-        conditions="" if claim.scope is Scope.STRUCTURE else conditions,
+        conditions="" if claim.scope == Scope.STRUCTURE else conditions,
     )
 
 
@@ -143,7 +147,7 @@ def describe(claim: Claim, published: Published) -> JudgedClaim:
         sentence=claim.sentence,
         published=str(published),
         unit=claim.unit,
-        rule=str(claim.rule),
+        rule=str(RULES[claim.rule]),
         verdict=Verdict.NOT_MEASURED,
         note=claim.note,
     )
@@ -153,7 +157,7 @@ def decide(
     claim: Claim, run: Aggregates, agreement: Agreement, relevant: Sequence[Difference]
 ) -> Verdict:
     """Decide the verdict from how the numbers agree and which conditions block one."""
-    if claim.scope is Scope.STRUCTURE and agreement is not Agreement.FAILS:
+    if claim.scope == Scope.STRUCTURE and agreement is not Agreement.FAILS:
         # It follows from the code alone, and fails only where another preset has other sizes.
         is_paper = run.provenance.preset == PAPER_PRESET
         return VERDICTS[agreement] if is_paper else Verdict.HOLDS
@@ -167,7 +171,7 @@ def find_differences(claim: Claim, run: Aggregates, measured: Estimate) -> list[
     """Find the differences from the paper that concern the measured numbers of a claim."""
     columns = {source.dataset for source in measured.sources}
     subjects = {source.subject for source in measured.sources}
-    scopes = [claim.scope, *list_timing_scopes(measured)]
+    scopes = [Scope(claim.scope), *list_timing_scopes(measured)]
     return run.provenance.find_differences(scopes, subjects, columns)
 
 

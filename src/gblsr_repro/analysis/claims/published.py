@@ -17,13 +17,6 @@ LISTED = 6  # more cells of a table than these are counted, not listed
 
 
 @dataclass(frozen=True)
-class Tabled:
-    """The published numbers are those of the paper's tables (config/paper), to `decimals`."""
-
-    decimals: int
-
-
-@dataclass(frozen=True)
 class Published:
     """What the paper states: a relation (= or a bound), its values, and how they are printed.
 
@@ -38,16 +31,8 @@ class Published:
     cells: bool = False
 
     @classmethod
-    def parse(cls, text: str | Tabled, tabled: Estimate | None) -> Published:
-        """Parse one number, several numbers between slashes, or bounds (<= 1.0 / 2.0).
-
-        `tabled` is the claim measured in the paper's tables, where they determine it.
-        """
-        if isinstance(text, Tabled):
-            if tabled is None:
-                raise UserError("The tables in config/paper lack the cells of a claim.")
-            values = tuple(tabled.values.tolist())
-            return cls("=", values, text.decimals, cells=len(values) > LISTED)
+    def parse(cls, text: str) -> Published:
+        """Parse one number, several numbers between slashes, or bounds (<= 1.0 / 2.0)."""
         relation, _, rest = text.partition(" ")
         if relation not in BOUNDS:
             relation, rest = "=", text
@@ -59,6 +44,12 @@ class Published:
         decimals = max(len(n.partition("e")[0].partition(".")[2]) for n in numbers)
         style = "e" if "e" in numbers[0] else "f"
         return cls(relation, values, decimals, style, numbers[0].startswith(("+", "-")))
+
+    @classmethod
+    def read(cls, tabled: Estimate, decimals: int) -> Published:
+        """Read the numbers that a claim has in the paper's tables (config/paper)."""
+        values = tuple(tabled.values.tolist())
+        return cls("=", values, decimals, cells=len(values) > LISTED)
 
     def compute_half_unit(self, value: float) -> float:
         """Return half a unit of the last printed decimal of `value`."""
