@@ -18,7 +18,7 @@ from PIL import Image
 
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
+from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
 from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import RUNS, SCHEMAS
@@ -27,6 +27,7 @@ from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.evaluation.locality import apply_tests, count_tests_met
 from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.records import Images
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
@@ -327,8 +328,14 @@ def record_demo(seeds: int) -> list[Recorded]:
     ]
 
 
-def _build_stand_in(name: str) -> ImageSet:
-    return ImageSet(f"demo_{name}", f"{name} stand-in", 2, 2, True, name)
+def build_images(dataset: str, title: str, have: int, of: int, **more: Any) -> Images:
+    """Build the record of a data set of which a job read some images or all."""
+    told = {"dataset": dataset, "title": title, "images": have, "expected": of}
+    return Images(**told, complete=have == of, **more)
+
+
+def _build_stand_in(name: str) -> Images:
+    return build_images(f"demo_{name}", f"{name} stand-in", 2, 2, stands_in_for=name)
 
 
 # --- whole runs -----------------------------------------------------------------------------------

@@ -34,9 +34,10 @@ class Commit(Entries):
 
 
 class ReleasedOrigin(Entries):
-    """Where imported weights come from; of a run of this project what it follows from.
+    """Where imported weights come from: who released them, license and commit.
 
-    `fits`: the rows that they fit alike, since they do not say what `unsaid` names.
+    `identity`: what a run of this project follows from; the training of other weights is not
+    recorded. `fits`: the rows that they fit alike, since they do not say what `unsaid` names.
     """
 
     by: str
@@ -48,9 +49,10 @@ class ReleasedOrigin(Entries):
 
 
 class Images(Entries):
-    """The images that a job read of one data set.
+    """The images that a job read of one data set; `stands_in_for` is the set that it replaces.
 
-    `other_pixels`: those that differ from what config/pixels.tsv has of them.
+    `expected` images are in the whole set. `other_pixels`: those that differ from what
+    config/pixels.tsv has of them.
     """
 
     dataset: str
@@ -60,6 +62,12 @@ class Images(Entries):
     complete: bool = ABSENT
     stands_in_for: str | None = ABSENT
     other_pixels: list[str] = ABSENT
+
+    @property
+    def count(self) -> str:
+        """The number of images, and of how many where some are absent."""
+        is_part = self.expected and not self.complete
+        return f"{self.images:,} of {self.expected:,}" if is_part else f"{self.images:,}"
 
 
 class Record(Entries):

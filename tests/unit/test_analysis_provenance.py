@@ -13,17 +13,18 @@ from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.verdicts import FILE, Verdict
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
+from gblsr_repro.analysis.provenance.recorded import Recorded
 from gblsr_repro.analysis.provenance.writing import list_facts
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
+from gblsr_repro.records import Images, ReleasedOrigin
 from gblsr_repro.reporting import claims_page, items, report_page
 from gblsr_repro.reporting.page import render_markdown
 from gblsr_repro.reporting.sections import list_differences
-from results import PAPER, merge_provenance, record_demo, write_provenance
+from results import PAPER, build_images, merge_provenance, record_demo, write_provenance
 
 NATIVE, ASR = PAPER
 Run = tuple[Recorded, Recorded]
@@ -41,8 +42,8 @@ def with_setting(name: str, *values: Any) -> Run:
     return first, second
 
 
-def images(dataset: str, title: str, have: int, of: int, stands_in_for: str = "") -> list[ImageSet]:
-    return [ImageSet(dataset, title, have, of, have == of, stands_in_for or None)]
+def images(dataset: str, title: str, have: int, of: int, **more: Any) -> list[Images]:
+    return [build_images(dataset, title, have, of, **more)]
 
 
 # What is changed, the name of the difference, and the numbers that it concerns.
@@ -75,7 +76,7 @@ CHANGES = {
     "timed seeds": (
         with_native(timed_seeds={arm: [0] for arm in NATIVE.seeds}), "seeds", {Scope.LATENCY}),
     "training images": (
-        with_native(train=images("bsds500", "BSDS500", 5, 5, "div2k_train")),
+        with_native(train=images("bsds500", "BSDS500", 5, 5, stands_in_for="div2k_train")),
         "native.data.train", MEASURED),
     "one training set": (
         with_native(train=images("dtd", "DTD", 5, 5)), "native.data.train", MEASURED),
@@ -86,7 +87,7 @@ CHANGES = {
     "other pixels": (
         with_native(evaluate={
             **NATIVE.evaluate,
-            "kodak": [ImageSet("kodak", "Kodak", 24, 24, True, other_pixels=["b", "a"])]}),
+            "kodak": images("kodak", "Kodak", 24, 24, other_pixels=["b", "a"])}),
         "native.data.evaluate.kodak", {Scope.QUALITY}),
     "validation images": (
         with_native(validation=images("dtd", "DTD", 3, 9)),
@@ -209,8 +210,8 @@ def test_a_section_without_a_record_is_one_difference() -> None:
 
 
 def test_weights_that_fit_several_arms_say_so_on_the_page() -> None:
-    unsaid = Weights(
-        "the authors", "MIT", fits=["gblsr_asr", "gblsr_asr_nole"], unsaid=["ensemble"]
+    unsaid = ReleasedOrigin(
+        by="the authors", license="MIT", fits=["gblsr_asr", "gblsr_asr_nole"], unsaid=["ensemble"]
     )
     facts = list_facts(replace(ASR, imported={"gblsr_asr": unsaid}))
     told = "does not say ensemble: it fits gblsr_asr, gblsr_asr_nole"
@@ -226,7 +227,9 @@ def released(run: Recorded, *subjects: str) -> Recorded:
         preset="released",
         scopes=[s for s in run.scopes if left or s.measure != "cost"],
         seeds=left | {key: [0] for key in subjects},
-        imported=dict.fromkeys(subjects, Weights("the authors of GB-LSR", "CC-BY-NC-4.0")),
+        imported=dict.fromkeys(
+            subjects, ReleasedOrigin(by="the authors of GB-LSR", license="CC-BY-NC-4.0")
+        ),
         settings={n: v for n, v in run.settings.items() if left or not n.startswith(training)},
         train=run.train if left else (),
         devices=run.devices if left else (),
@@ -260,7 +263,7 @@ def test_released_weights_are_told_apart_from_what_is_trained_beside_them() -> N
 
 
 def test_weights_of_an_earlier_version_are_compared_with_what_they_were_trained_with() -> None:
-    earlier = dict.fromkeys(NATIVE.seeds, Weights("this project", foreign=False))
+    earlier = dict.fromkeys(NATIVE.seeds, ReleasedOrigin(by="this project", identity={}))
     run = with_setting("native.training.steps", 40)[0]
     found = sentences((replace(run, imported=earlier), ASR), Scope.QUALITY)
     assert found == ["weights of an earlier version, not trained here", "steps: 40 (paper: 2,000)"]

@@ -14,14 +14,15 @@ from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper
+from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
 from gblsr_repro.analysis.reader import Aggregates, Rows
 from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
+from gblsr_repro.records import ReleasedOrigin
 from gblsr_repro.reporting import claims_page
 from gblsr_repro.reporting.page import render_markdown
-from results import merge_provenance
+from results import build_images, merge_provenance
 
 PAPER = read_paper_aggregates(load())
 RUN = build_paper_run().hold()
@@ -56,7 +57,7 @@ def test_what_is_not_measured_says_why() -> None:
 
 
 def test_only_the_data_sets_of_a_claim_count() -> None:
-    sets = {**NATIVE.evaluate, "set14": [ImageSet("s", "Set14", 3, 14)]}
+    sets = {**NATIVE.evaluate, "set14": [build_images("s", "Set14", 3, 14)]}
     partial = replace(NATIVE, evaluate=sets)
     assert row("psnr_gap_kodak", partial).verdict == Verdict.REPRODUCED
     found = row("psnr_gap_set14", partial)
@@ -99,14 +100,14 @@ def test_one_seed_each_decides_no_order_within_the_published_deviations() -> Non
 
 
 def test_center_crops_qualify_a_verdict() -> None:
-    crops = ImageSet("urban100_center256", "crops", 100, 100, True, stands_in_for="urban100")
+    crops = build_images("urban100_center256", "crops", 100, 100, stands_in_for="urban100")
     found = row(
         "psnr_gap_urban100", replace(NATIVE, evaluate={**NATIVE.evaluate, "urban100": [crops]})
     )
     assert found.qualified_verdict == "reproduced, urban100: crops in place of Urban100"
     assert found.conditions == "urban100: crops in place of Urban100"
-    stand_in = replace(crops, dataset="demo_urban100")
-    for other in (stand_in, replace(crops, images=30, complete=False)):
+    stand_in = crops.model_copy(update={"dataset": "demo_urban100"})
+    for other in (stand_in, crops.model_copy(update={"images": 30, "complete": False})):
         sets = {**NATIVE.evaluate, "urban100": [other]}
         assert row("psnr_gap_urban100", replace(NATIVE, evaluate=sets)).verdict == Verdict.DIFFERENT
 
@@ -129,7 +130,7 @@ def test_the_headline_counts_what_the_run_decides() -> None:
 
 
 def test_other_training_images_qualify_a_verdict() -> None:
-    other = [ImageSet("bsds500", "BSDS500", 399, 399, True, stands_in_for="div2k_train")]
+    other = [build_images("bsds500", "BSDS500", 399, 399, stands_in_for="div2k_train")]
     found = row("psnr_gap_kodak", replace(NATIVE, preset="mirror", train=other))
     assert (found.verdict, found.holds) == (Verdict.REPRODUCED, "yes")
     assert found.qualifier == found.conditions == "trained on BSDS500 in place of DIV2K"
@@ -144,7 +145,7 @@ def test_other_training_images_qualify_a_verdict() -> None:
 
 
 def test_a_verdict_on_released_weights_says_that_it_is_no_verdict_on_training() -> None:
-    weights = dict.fromkeys(ASR.seeds, Weights("the authors of GB-LSR"))
+    weights = dict.fromkeys(ASR.seeds, ReleasedOrigin(by="the authors of GB-LSR"))
     settings = {n: v for n, v in ASR.settings.items() if not n.startswith("asr.training.")}
     run = replace(ASR, preset="released", imported=weights, settings=settings, train=(),
                   seeds={key: [0] for key in ASR.seeds})  # fmt: skip
@@ -188,7 +189,7 @@ def test_a_gap_to_the_control_arm_counts_the_conditions_of_that_arm(claim: str) 
 
 
 def test_super_resolution_times_need_all_image_sizes() -> None:
-    sets = {**ASR.evaluate, "urban100": [ImageSet("u", "U", 30, 100)]}
+    sets = {**ASR.evaluate, "urban100": [build_images("u", "U", 30, 100)]}
     partial = replace(ASR, evaluate=sets)
     assert row("peak_gblsr_asr", partial).verdict == Verdict.DIFFERENT
     sized = replace(partial, sizes_only=True)

@@ -15,13 +15,13 @@ from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.stated import CLAIMS
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
+from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_methods
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.page import Section, build_simple_table, render_html
-from results import Results, build_demo_run
+from results import Results, build_demo_run, build_images
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -73,8 +73,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         scopes=read_paper("native").scopes,
         settings={"native.training.steps": [40]},
         seeds={"liif": [0, 1]},
-        train=[ImageSet("dtd", "D & T", 3, 9)],
-        evaluate={"kodak": [ImageSet("k", "Kodak-like", 5, stands_in_for="kodak")]},
+        train=[build_images("dtd", "D & T", 3, 9)],
+        evaluate={"kodak": [build_images("k", "Kodak-like", 5, 5, stands_in_for="kodak")]},
         devices=["Some CPU"],
         not_timed=[("liif", "paper", "kodak", "it would take 30 GiB")],
         versions={"torch": "2.11.0"},

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 from ...config import find_repository_root, get_dataset_title, list_short_names, read_table
+from ...records import Images
 from ...wording import join_words, list_some
 from .differences import (
     DEVICE,
@@ -22,17 +23,15 @@ from .differences import (
     Effect,
     Scope,
 )
-from .recorded import ImageSet, Recorded
+from .recorded import Recorded
 
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
 # A stand-in with the very pixels that the protocol reads of the set itself qualifies a verdict and
 # leaves it; images of another size block one anyhow.
 CENTER_CROPS = {"urban100_center256"}
-IMPORTED = {  # what is said of weights that were not trained here, by whether others released them
-    True: "scores of released weights, not their training",
-    False: "weights of an earlier version, not trained here",
-}
+FOREIGN = "scores of released weights, not their training"
+EARLIER = "weights of an earlier version, not trained here"
 
 
 def compare(run: Recorded, paper: Recorded) -> tuple[Difference, ...]:
@@ -68,15 +67,21 @@ def _select_scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
 def _compare_weights(run: Recorded) -> Iterator[Difference]:
     """Name the weights that were not trained here: they qualify a verdict and leave it."""
     scopes = _select_scopes(run, *TRAINED_ON)
-    for foreign, sentence in IMPORTED.items():
-        subjects = tuple(name for name, each in run.imported.items() if each.foreign is foreign)
+    foreign = _list_foreign(run)
+    own = tuple(subject for subject in run.imported if subject not in foreign)
+    for subjects, sentence in ((foreign, FOREIGN), (own, EARLIER)):
         if subjects:
             yield Difference("released", sentence, scopes, Effect.QUALIFIES, subjects)
 
 
+def _list_foreign(run: Recorded) -> tuple[str, ...]:
+    """List the arms or methods with weights of others, whose training is not recorded."""
+    return tuple(name for name, weights in run.imported.items() if weights.identity is None)
+
+
 def _list_trained(run: Recorded) -> tuple[str, ...] | None:
     """List the arms or methods that the conditions of training concern; None for all."""
-    released = {subject for subject, weights in run.imported.items() if weights.foreign}
+    released = _list_foreign(run)
     if not released:
         return None
     return tuple(subject for subject in run.seeds if subject not in released)
@@ -210,11 +215,11 @@ def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     Weights that others released are of one seed, and named in whole.
     """
     titles, timed = list_short_names(run.benchmark), _select_scopes(run, "latency")
-    released = {subject for subject, weights in run.imported.items() if weights.foreign}
+    released = _list_foreign(run)
     trained = {subject: seeds for subject, seeds in run.seeds.items() if subject not in released}
     others = tuple(scope for scope in run.scopes if scope not in timed)
     wanted = _format_value(_unite_seeds(paper.seeds))
-    for seeds, scopes, left_out in ((trained, others, released), (run.timed_seeds, timed, set())):
+    for seeds, scopes, left_out in ((trained, others, released), (run.timed_seeds, timed, ())):
         if not seeds:
             continue
         groups = _group_by_seeds(seeds, [name for name in titles if name not in left_out])
@@ -269,7 +274,7 @@ def _compare_images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
             yield Difference(name, f"{column}: {text}", scopes, effect, columns=(column,))
 
 
-def _compare_image_sets(sets: Sequence[ImageSet], wanted: Sequence[ImageSet] = ()) -> str:
+def _compare_image_sets(sets: Sequence[Images], wanted: Sequence[Images] = ()) -> str:
     """Name the sets that replace the paper's, or are part of one; empty where there are none."""
     if not sets:
         return "images not recorded"

@@ -9,11 +9,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from ...config import Config, load_protocol, read_datasets, read_paper_device
 from ...dependencies import list_settings, select_settings
-from ...records import read_record
+from ...records import Images, ReleasedOrigin, read_record
 from .. import schemas
 from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, TIMES
 from .differences import PAPER_PRESET, Scope, join_values
@@ -25,44 +23,6 @@ SCOPES = {  # the numbers that a provenance file is about
     "provenance_asr_timing": (Scope.ASR_LATENCY,),
 }
 Json = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class ImageSet:
-    """A data set as a job read it; `stands_in_for` names the set that it replaces, if any.
-
-    `other_pixels` are the images that differ from those that this project measured on.
-    """
-
-    dataset: str
-    title: str
-    images: int
-    expected: int | None = None
-    complete: bool = False
-    stands_in_for: str | None = None
-    other_pixels: Sequence[str] = ()
-
-    @property
-    def count(self) -> str:
-        """The number of images, and of how many where some are absent."""
-        is_part = self.expected and not self.complete
-        return f"{self.images:,} of {self.expected:,}" if is_part else f"{self.images:,}"
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Imported weights of an arm or method: who released them (`by`), license and commit.
-
-    `foreign`: they are not of this project, and their training is not recorded. `fits`: the arms or
-    methods that they fit alike, since they do not say what `unsaid` names.
-    """
-
-    by: str
-    license: str | None = None
-    revision: str | None = None
-    foreign: bool = True
-    fits: Sequence[str] = ()
-    unsaid: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -83,10 +43,10 @@ class Recorded:
     settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     timed_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    imported: Mapping[str, Weights] = field(default_factory=dict)
-    train: Sequence[ImageSet] = ()
-    validation: Sequence[ImageSet] = ()
-    evaluate: Mapping[str, Sequence[ImageSet]] = field(default_factory=dict)
+    imported: Mapping[str, ReleasedOrigin] = field(default_factory=dict)
+    train: Sequence[Images] = ()
+    validation: Sequence[Images] = ()
+    evaluate: Mapping[str, Sequence[Images]] = field(default_factory=dict)
     devices: Sequence[str] = ()
     timed_on: Sequence[str] = ()
     shared_gpu: Sequence[str] = ()
@@ -103,12 +63,13 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
     runs, timings = [*read(RUN)], [*read(f"{TIMES}.json")]
     scored = [*read(f"{BICUBIC_GRID}.json"), *read(f"{GRID}.json")]
     columns = _list_columns(name, config)
-    arrays = _read_arrays(results / benchmark / "arrays", ["train", "validation", *columns])
+    folder = results / benchmark / "arrays"
+    paths = [folder / f"{name}.json" for name in ("train", "validation", *columns)]
+    arrays = {path.stem: _read_images(read_record(path)) for path in paths if path.is_file()}
     evaluate = arrays
     if benchmark == "asr":  # what was timed, or scored at any scale; bicubic needs no training
-        sets = {each["timed"]: each["datasets"] for each in timings if each.get("datasets")}
-        sets |= {each["column"]: each["datasets"] for each in scored}
-        evaluate = {column: _parse_image_sets(found) for column, found in sets.items()}
+        evaluate = {each["timed"]: _read_images(each) for each in timings if each.get("datasets")}
+        evaluate |= {each["column"]: _read_images(each) for each in scored}
     trained = [run for run in runs if "released" not in run]
     measured = {"latency": timings, "quality": runs or scored, "cost": trained}
     every = [*runs, *timings]
@@ -119,7 +80,11 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
         settings=_collect_settings(config, benchmark, runs),
         seeds=_collect_seeds(runs),
         timed_seeds=_collect_seeds(timings),
-        imported={r["subject"]: _read_weights(r["released"]) for r in runs if "released" in r},
+        imported={
+            run["subject"]: ReleasedOrigin.model_validate(run["released"])
+            for run in runs
+            if "released" in run
+        },
         train=arrays.get("train", ()),
         validation=arrays.get("validation", ()) if benchmark == "native" else (),
         evaluate={column: evaluate.get(column, ()) for column in columns},
@@ -152,13 +117,8 @@ def _list_columns(name: str, config: Config) -> list[str]:
     return list(asr["evaluate"] if RUN in SCHEMAS[name].inputs else asr["timing"]["datasets"])
 
 
-def _read_arrays(folder: Path, names: Iterable[str]) -> dict[str, list[ImageSet]]:
-    paths = [path for name in names if (path := folder / f"{name}.json").is_file()]
-    return {path.stem: _parse_image_sets(read_record(path).get("datasets", [])) for path in paths}
-
-
-def _parse_image_sets(records: Iterable[Json]) -> list[ImageSet]:
-    return TypeAdapter(list[ImageSet]).validate_python(records)
+def _read_images(record: Json) -> list[Images]:
+    return [Images.model_validate(images) for images in record.get("datasets", [])]
 
 
 def _collect_seeds(records: Iterable[Json]) -> dict[str, list[int]]:
@@ -202,18 +162,6 @@ def _read_identity(run: Json) -> Json:
     return {**identity, **((run.get("released") or {}).get("identity") or {})}
 
 
-def _read_weights(origin: Json) -> Weights:
-    """Read the origin of imported weights in the record of a run."""
-    return Weights(
-        origin["by"],
-        origin.get("license"),
-        origin.get("revision"),
-        foreign="identity" not in origin,
-        fits=origin.get("fits", ()),
-        unsaid=origin.get("unsaid", ()),
-    )
-
-
 def _list_distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
     """Return the distinct values, which need not be hashable; empty ones only with `empty`."""
     found: list[Any] = []
@@ -255,6 +203,13 @@ def read_paper(benchmark: str) -> Recorded:
     )
 
 
-def _list_published_sets(names: Iterable[str]) -> list[ImageSet]:
-    rows = [read_datasets()[name] for name in names]
-    return [ImageSet(r.dataset, r.title, int(r.images), int(r.images), True) for r in rows]
+def _list_published_sets(names: Iterable[str]) -> list[Images]:
+    return [
+        Images(
+            dataset=name,
+            title=read_datasets()[name].title,
+            images=int(read_datasets()[name].images),
+            complete=True,
+        )
+        for name in names
+    ]

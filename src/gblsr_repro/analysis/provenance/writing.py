@@ -7,10 +7,11 @@ from pathlib import Path
 
 from ...config import Config, get_dataset_title, list_short_names
 from ...files import write_json
+from ...records import Images, ReleasedOrigin
 from ...wording import list_some
 from .comparison import compare
 from .differences import Benchmark, Provenance, Scope
-from .recorded import ImageSet, Recorded, Weights, gather, read_paper
+from .recorded import Recorded, gather, read_paper
 
 
 def write_provenance(name: str, results: Path, config: Config, output: Path) -> None:
@@ -52,16 +53,17 @@ def list_facts(run: Recorded) -> dict[str, str]:
     return {label: text for label, text in facts.items() if text}
 
 
-def _describe_weights(weights: Weights) -> str:
+def _describe_weights(weights: ReleasedOrigin) -> str:
     """Describe who released weights, the license and the commit, and what they fit alike."""
-    terms = f"by {weights.by}", weights.license, weights.revision and f"commit {weights.revision}"
-    choice = (
-        f" (the file does not say {', '.join(weights.unsaid)}: it fits {', '.join(weights.fits)})"
-    )
-    return ", ".join(filter(None, terms)) + (choice if weights.fits else "")
+    commit = weights.revision and f"commit {weights.revision}"
+    text = ", ".join(filter(None, (f"by {weights.by}", weights.license, commit)))
+    if weights.fits:
+        unsaid, fits = ", ".join(weights.unsaid), ", ".join(weights.fits)
+        text += f" (the file does not say {unsaid}: it fits {fits})"
+    return text
 
 
-def _describe_image_set(images: ImageSet) -> str:
+def _describe_image_set(images: Images) -> str:
     text = f"{images.title}, {images.count} images"
     if images.stands_in_for:
         text += f", in place of {get_dataset_title(images.stands_in_for)}"
