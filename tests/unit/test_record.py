@@ -280,18 +280,6 @@ def test_no_other_folder_is_written_to(
         writing.update(results, tmp_path / output, build_config(), conditions)
 
 
-def test_a_record_too_large_is_refused_and_nothing_is_left(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writing, "LARGEST_BYTES", 1000)
-    monkeypatch.setattr(
-        writing, "derive_files", lambda folder, pictures=None: None
-    )  # values suffice
-    with pytest.raises(UserError, match="The record would take"):
-        writing.update(results, tmp_path / "out" / "record", build_config(), "main")
-    assert list((tmp_path / "out").iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("option", "complaint"), [([], "no numbers"), (["--rebuild"], "no record")]
 )

@@ -107,10 +107,10 @@ def update_record(options: Options) -> None:
     from ..record import writing
 
     if options.rebuild:
-        size = writing.rebuild(options.output)
+        writing.rebuild(options.output)
     else:
-        size = writing.update(options.results, options.output, options.config, options.conditions)
-    log.info("record: %s, %.1f MB", options.output, size / 1e6)
+        writing.update(options.results, options.output, options.config, options.conditions)
+    log.info("record: %s", options.output)
 
 
 @command("summary", CONFIG)

@@ -27,20 +27,18 @@ from .sources import FILE as SOURCES
 from .sources import collect_sources, merge_sources
 from .values import MAIN, Tables, collect_tables, merge_table, read_tables, write_tables
 
-LARGEST_BYTES = 1_500_000
 FIGURES = "figures"
 WIDEST_FIGURE = 1200  # pixels
 # Where files lie on one machine says nothing about the run, and may say too much about its owner.
 LOCAL = ("mirror", "resources", "results")
 
 
-def update(results: Path, record: Path, config: Config, conditions: str) -> int:
-    """Add the numbers below `results` to a record folder; return its size in bytes.
+def update(results: Path, record: Path, config: Config, conditions: str) -> None:
+    """Add the numbers below `results` to a record folder.
 
     `config` is the run's resolved configuration, `conditions` its name in the record. The lines of
     a run measured again are replaced. Raises `UserError` when nothing was measured, when a file of
-    the run is damaged, when the folder is no record, when the name is none for a file, and when the
-    record would be larger than 1.5 MB.
+    the run is damaged, when the folder is no record, and when the name is none for a file.
     """
     if not re.fullmatch(r"\w+", conditions):
         raise UserError(f"--conditions {conditions!r} must be a name of letters, digits and _.")
@@ -56,16 +54,14 @@ def update(results: Path, record: Path, config: Config, conditions: str) -> int:
         text = yaml.safe_dump(settings, sort_keys=False)
         write_text(folder / OVERLAYS / f"{conditions}.yaml", text)
         derive_files(folder, results / FIGURES if conditions == MAIN else None)
-    return measure_size(record)
 
 
-def rebuild(record: Path) -> int:
-    """Write what follows from the values of a record again; return its size in bytes."""
+def rebuild(record: Path) -> None:
+    """Write what follows from the values of a record again."""
     if not list_conditions(record):
         raise UserError(f"{record} is no record: it has no {SOURCES}.")
     with _edit(record) as folder:
         derive_files(folder)
-    return measure_size(record)
 
 
 @contextmanager
@@ -77,7 +73,6 @@ def _edit(record: Path) -> Iterator[Path]:
         if record.exists():
             shutil.copytree(record, folder)
         yield folder
-        measure_size(folder)
         if record.exists():
             record.rename(Path(temporary) / "before")
         folder.rename(record)
@@ -113,17 +108,6 @@ def _list_changes(base: Mapping[str, object], other: Mapping[str, object]) -> Co
         elif value != old:
             changes[key] = value
     return changes
-
-
-def measure_size(folder: Path) -> int:
-    """Measure the size of a record folder in bytes; raises `UserError` for one too large."""
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    if size > LARGEST_BYTES:
-        raise UserError(
-            f"The record would take {size / 1e6:.1f} MB; at most {LARGEST_BYTES / 1e6:.1f} MB are "
-            "allowed. Leave out arms, seeds or figures in the results folder."
-        )
-    return size
 
 
 # --- what follows from the values -----------------------------------------------------------------
