@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote, urlsplit
+
+from data_server import Quiet
 
 LARGE = 1000  # bytes from which the hub lists a file's SHA-256
 
@@ -52,10 +51,8 @@ class Hub:
         return {**facts, "siblings": siblings, "private": False, "tags": []}
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers for the hub that the server holds."""
-
-    protocol_version = "HTTP/1.1"
+class Handler(Quiet, BaseHTTPRequestHandler):
+    """Answers for a `Hub`."""
 
     def do_HEAD(self) -> None:
         self.answer(body=False)
@@ -64,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(body=True)
 
     def answer(self, body: bool) -> None:
-        hub, path = self.server.hub, unquote(urlsplit(self.path).path)
+        hub, path = self.server.served, unquote(urlsplit(self.path).path)
         hub.asked.append((self.command, path))
         api, resolve = f"/api/models/{hub.repository}", f"/{hub.repository}/resolve/"
         known = {*hub.revisions, hub.commit}
@@ -93,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_file(self, name: str, body: bool) -> None:
-        hub = self.server.hub
+        hub = self.server.served
         found = hub.describe_file(name)
         tag, size = found.get("lfs", found)["oid"], str(found["size"])
         headers = {"ETag": f'"{tag}"', "X-Linked-Size": size, "X-Repo-Commit": hub.commit}
@@ -107,18 +104,3 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if body:
             self.wfile.write(content)
-
-    def log_message(self, *arguments: object) -> None:
-        pass
-
-
-@contextmanager
-def serve(hub: Hub) -> Iterator[Hub]:
-    """Run a hub until the block ends."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
-        listener.hub = hub
-        hub.url = f"http://127.0.0.1:{listener.server_address[1]}"
-        listener.handle_error = lambda *arguments: None  # a client that hung up is no news
-        Thread(target=listener.serve_forever, args=[0.01], daemon=True).start()
-        yield hub
-        listener.shutdown()

@@ -5,7 +5,8 @@ import sys
 import made
 import published_weights as published
 import pytest
-from hub_server import Hub, serve, sha
+from data_server import serve
+from hub_server import Handler, Hub, sha
 from safetensors.torch import save
 
 from gblsr_repro import config as configuration
@@ -48,7 +49,7 @@ def hub(ask, monkeypatch, tmp_path):
     }
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    with serve(Hub(REPOSITORY, files)) as running:
+    with serve(Handler, Hub(REPOSITORY, files)) as running:
         ask(running.url)
         yield running
 
