@@ -111,15 +111,11 @@ def _check_origin(
     if recorded == expected.get(RELEASED):
         return
     addresses = ", ".join(f"{name}: {address}" for name, address in (recorded or {}).items())
-    if expected.get(RELEASED) is None:
-        raise UserError(
-            f"{place} holds imported weights and not a trained run; name them under `released` in "
-            f"the config ({addresses}), or train this run."
-        )
     origin = f"was imported as {addresses}" if recorded else "was trained here"
+    remedy = "train this run" if expected.get(RELEASED) is None else "import it again"
     raise UserError(
-        f"{place} {origin}, but `released` in the config says otherwise; import this run again or "
-        "correct the config."
+        f"{place} {origin}, but `released` in the config says otherwise; {remedy} or correct the "
+        "config."
     )
 
 

@@ -215,6 +215,15 @@ def test_the_file_that_liif_released_is_known_by_its_checksum(tmp_path, shared):
     assert (image - 0.25).abs().max() < 0.02  # a trained network leaves a flat image as it is
 
 
+def test_another_file_of_a_released_name_is_told(settings, tmp_path, caplog):
+    weights = published.weights("liif_edsr", settings)
+    path = published.write_checkpoint(
+        tmp_path / "edsr-baseline-liif.pth", "liif_edsr", weights.theirs
+    )
+    brought_in(tmp_path / "run", "liif_edsr", path, settings)
+    assert "has the name of a released file, but another checksum" in caplog.text
+
+
 # --- trained and imported are told apart ----------------------------------------------------------
 
 
@@ -223,7 +232,7 @@ def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings
     run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
     load_run(run, NativeModel, named)
     load_run(run, NativeModel)  # as the image commands do, without a config
-    with pytest.raises(UserError, match="holds imported weights and not a trained run; name them"):
+    with pytest.raises(UserError, match=r"was imported as gblsr_scalar: .*says otherwise; train"):
         load_run(run, NativeModel, settings)
     other = settings | {"released": {"gblsr_scalar": "elsewhere"}}
     with pytest.raises(UserError, match=r"was imported as gblsr_scalar: .*config says otherwise"):
@@ -242,7 +251,7 @@ def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
     run, _ = brought_in(tmp_path / "run", "gblsr_asr", path, settings, colors="unit")
     (run / "run.json").unlink()
     assert load_run(run / "weights.safetensors", ASRModel).colors == "unit"
-    with pytest.raises(UserError, match="holds imported weights"):
+    with pytest.raises(UserError, match="was imported as gblsr_asr: "):
         load_run(run / "weights.safetensors", ASRModel, settings)
 
 

@@ -6,12 +6,10 @@ has, in every version that is read for a scale, and keeps the rows of other imag
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 
 from ..config import load, merge
-from ..errors import UserError
 from .fetch import fetch_dataset
 from .pins import digest_pixels, read_pins, write_pins
 from .sources import list_versions
@@ -31,11 +29,4 @@ def renew_pins(mirror: str, datasets: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m gblsr_repro.data", description=__doc__)
-    parser.add_argument("mirror")
-    parser.add_argument("datasets", nargs="+")
-    options = parser.parse_args()
-    try:
-        renew_pins(options.mirror, options.datasets)
-    except UserError as error:
-        sys.exit(f"Error: {error}")
+    renew_pins(sys.argv[1], sys.argv[2:])

@@ -70,7 +70,7 @@ def import_run(
     """
     origin = find_origin(address)
     weights = read_origin(origin)
-    known = recognize_file(weights.checkpoint.sha256)
+    known = recognize_file(weights.checkpoint)
     if row is None:
         row = find_row(known["row"]) if known else choose_row(weights, config)
     check_row(weights, row, seed, config)
@@ -155,10 +155,21 @@ def read_origin(origin: Origin) -> Weights:
     return name_tensors(read_checkpoint(origin.files))
 
 
-def recognize_file(sha256: str) -> dict[str, str] | None:
-    """Recognize a released file by its checksum: its row in config/released.tsv, None without."""
-    rows = read_csv(find_repository_root() / "config" / "released.tsv", "\t")
-    return next((row for row in rows if row["sha256"] == sha256), None)
+def recognize_file(checkpoint: Checkpoint) -> dict[str, str] | None:
+    """Recognize a released file by its checksum: its row in config/released.tsv, None without.
+
+    One with the name of a known file and another checksum is logged as a warning.
+    """
+    for row in read_csv(find_repository_root() / "config" / "released.tsv", "\t"):
+        if row["sha256"] == checkpoint.sha256:
+            return row
+        if row["file"] == checkpoint.file.name:
+            log.warning(
+                "%s has the name of a released file, but another checksum: who made it is not "
+                "known.",
+                checkpoint.file,
+            )
+    return None
 
 
 def describe_release(
