@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import uuid
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,15 @@ SMALL = {"device": "cpu", "threads": 1, "native": {"model": NATIVE}, "asr": {"mo
 def noise(*shape: int, seed: int = 0) -> np.ndarray:
     """Bytes drawn from a seed."""
     return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+def png(chunks: dict[bytes, bytes]) -> bytes:
+    """A PNG file of chunks by name, with their lengths and checksums."""
+    framed = (
+        len(content).to_bytes(4) + name + content + zlib.crc32(name + content).to_bytes(4)
+        for name, content in chunks.items()
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
 
 
 def located(dataset: str, settings: config.Config) -> list[Path]:

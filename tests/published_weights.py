@@ -19,9 +19,6 @@ from gblsr_repro import config as configuration
 
 Entry = tuple[str, str | None, tuple[int, ...]]
 
-NATIVE = ("gblsr_fixed", "gblsr_scalar", "gblsr_bandwidth", "gblsr_full", "gblsr_full_linear",
-          "gblsr_bandwidth_linear", "gblsr_fixed_order", "gblsr_scalar_order",
-          "global_fourier_mlp")  # fmt: skip
 # The authors' bandwidth_mode and adapt_order. The latter is True where it is not set, as in their
 # example, which has one bandwidth.
 SPECTRA = {
@@ -34,6 +31,7 @@ SPECTRA = {
     "gblsr_fixed_order": ("fixed_midpoint", True),
     "gblsr_scalar_order": ("global_scalar", True),
 }
+NATIVE = (*SPECTRA, "global_fourier_mlp")
 FAMILY = ("gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48", "gblsr_asr_nf48_nole",
           "gblsr_asr_nf96", "gblsr_asr_nf96_nole")  # fmt: skip
 BASELINES = ("liif_rdn", "lte_rdn", "lte_swinir_tail", "liif_edsr", "lte_edsr")
@@ -56,16 +54,12 @@ def native(name: str, model: dict[str, Any]) -> Iterator[Entry]:
     width, patch, modes, hidden = (model[k] for k in ("features", "patch", "modes", "hidden"))
     stages = patch.bit_length()
     for stage in range(stages):
-        inputs = width if stage else 3
-        for position, entries in (
-            (3 * stage, (inputs, 3, 3)),
-            (3 * stage + 1, ()),
-        ):
-            place = f"encoder.net.{position}", f"encoder.layers.{position}"
-            yield from layer(*place, width, *entries)
-    yield from layer(
-        f"encoder.net.{3 * stages}", f"encoder.layers.{3 * stages}", width, width, 3, 3
-    )
+        conv, norm = 3 * stage, 3 * stage + 1
+        place = f"encoder.net.{conv}", f"encoder.layers.{conv}"
+        yield from layer(*place, width, width if stage else 3, 3, 3)
+        yield from layer(f"encoder.net.{norm}", f"encoder.layers.{norm}", width)
+    last = 3 * stages
+    yield from layer(f"encoder.net.{last}", f"encoder.layers.{last}", width, width, 3, 3)
     if name == "global_fourier_mlp":
         count = model["fourier_frequencies"]
         yield "decoder.B_freq", "decoder.frequencies", (count, 2)
@@ -83,42 +77,40 @@ def native(name: str, model: dict[str, Any]) -> Iterator[Entry]:
 
 def family(width: int, model: dict[str, Any]) -> Iterator[Entry]:
     """A variant of GB-LSR-ASR whose RDN has so many channels."""
-    blocks, layers, growth = (model[f"rdn_{k}"] for k in ("blocks", "layers", "growth"))
-    yield from layer("encoder.sfe_1", "encoder.shallow", width, 3, 3, 3)
-    yield from layer("encoder.sfe_2", "encoder.entry", width, width, 3, 3)
-    for d in range(blocks):
-        theirs, ours = f"encoder.rdbs.{d}", f"encoder.blocks.{d}"
-        for c in range(layers):
-            place = f"{theirs}.dense_layers.{c}.conv", f"{ours}.layers.{c}"
-            yield from layer(*place, growth, width + c * growth, 3, 3)
-        place = f"{theirs}.local_feature_fusion", f"{ours}.fusion"
-        yield from layer(*place, width, width + layers * growth, 1, 1)
-    yield from layer("encoder.gff_1x1", "encoder.fusion", width, blocks * width, 1, 1)
-    yield from layer("encoder.gff_3x3", "encoder.last", width, width, 3, 3)
+    yield from rdn(width, model, "sfe_1", "sfe_2", "rdbs.{}", "dense_layers.{}.conv",
+                   "local_feature_fusion", "gff_1x1", "gff_3x3")  # fmt: skip
     modes = 3 * model["modes"] ** 2
     yield from layer("decoder.coeff_proj", "decoder.coefficients", modes, width, 1, 1)
     yield "decoder.log_s_e", "decoder.raw_bandwidth", ()
 
 
-# --- LIIF and LTE ---------------------------------------------------------------------------------
-
-
-def rdn(model: dict[str, Any]) -> Iterator[Entry]:
-    """RDN as LIIF and LTE have it."""
-    width, blocks, layers, growth = (
-        model[f"rdn_{k}"] for k in ("features", "blocks", "layers", "growth")
-    )
-    yield from layer("encoder.SFENet1", "encoder.shallow", width, 3, 3, 3)
-    yield from layer("encoder.SFENet2", "encoder.entry", width, width, 3, 3)
+def rdn(
+    width: int,
+    model: dict[str, Any],
+    shallow: str,
+    entry: str,
+    block: str,
+    dense: str,
+    local: str,
+    fusion: str,
+    last: str,
+) -> Iterator[Entry]:
+    """RDN with so many channels, and how its layers are published."""
+    blocks, layers, growth = (model[f"rdn_{k}"] for k in ("blocks", "layers", "growth"))
+    yield from layer(f"encoder.{shallow}", "encoder.shallow", width, 3, 3, 3)
+    yield from layer(f"encoder.{entry}", "encoder.entry", width, width, 3, 3)
     for d in range(blocks):
-        theirs, ours = f"encoder.RDBs.{d}", f"encoder.blocks.{d}"
+        theirs, ours = f"encoder.{block.format(d)}", f"encoder.blocks.{d}"
         for c in range(layers):
-            place = f"{theirs}.convs.{c}.conv.0", f"{ours}.layers.{c}"
+            place = f"{theirs}.{dense.format(c)}", f"{ours}.layers.{c}"
             yield from layer(*place, growth, width + c * growth, 3, 3)
         inputs = width + layers * growth
-        yield from layer(f"{theirs}.LFF", f"{ours}.fusion", width, inputs, 1, 1)
-    yield from layer("encoder.GFF.0", "encoder.fusion", width, blocks * width, 1, 1)
-    yield from layer("encoder.GFF.1", "encoder.last", width, width, 3, 3)
+        yield from layer(f"{theirs}.{local}", f"{ours}.fusion", width, inputs, 1, 1)
+    yield from layer(f"encoder.{fusion}", "encoder.fusion", width, blocks * width, 1, 1)
+    yield from layer(f"encoder.{last}", "encoder.last", width, width, 3, 3)
+
+
+# --- LIIF and LTE ---------------------------------------------------------------------------------
 
 
 def edsr(width: int, blocks: int) -> Iterator[Entry]:
@@ -173,7 +165,12 @@ def baseline(name: str, model: dict[str, Any]) -> Iterator[Entry]:
     """A method of LIIF or LTE."""
     decoder, encoder = name.split("_")[:2]
     width = {"rdn": model["rdn_features"], "swinir": 64, "edsr": 64}[encoder]
-    parts = {"rdn": rdn(model), "swinir": swinir(model, width), "edsr": edsr(width, 16)}
+    names = ("SFENet1", "SFENet2", "RDBs.{}", "convs.{}.conv.0", "LFF", "GFF.0", "GFF.1")
+    parts = {
+        "rdn": rdn(width, model, *names),
+        "swinir": swinir(model, width),
+        "edsr": edsr(width, 16),
+    }
     yield from parts[encoder]
     hidden = model["hidden"]
     if decoder == "liif":

@@ -3,6 +3,7 @@
 import io
 import zlib
 
+import made
 import numpy as np
 import pytest
 from PIL import Image, features
@@ -84,13 +85,8 @@ def content(image, form, **options):
 
 
 def png_header(side):
-    def chunk(kind, body):
-        framed = kind + body
-        return len(body).to_bytes(4, "big") + framed + zlib.crc32(framed).to_bytes(4, "big")
-
-    header = 2 * side.to_bytes(4, "big") + bytes([8, 2, 0, 0, 0])
-    pixels = chunk(b"IDAT", zlib.compress(bytes(1000)))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + pixels + chunk(b"IEND", b"")
+    header = 2 * side.to_bytes(4) + bytes([8, 2, 0, 0, 0])
+    return made.png({b"IHDR": header, b"IDAT": zlib.compress(bytes(1000)), b"IEND": b""})
 
 
 def flipped():

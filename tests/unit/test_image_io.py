@@ -54,12 +54,6 @@ def test_every_orientation(tmp_path, ending, orientation):
 def png(path, samples, bits, color_type, clear):
     """Write samples (H, W) or (H, W, 3) as PNG with a chunk tRNS, by hand: Pillow has no such."""
 
-    def chunk(name, content):
-        return (
-            struct.pack(">I", len(content)) + name + content
-            + struct.pack(">I", zlib.crc32(name + content))
-        )  # fmt: skip
-
     def rows():
         for row in samples.reshape(len(samples), -1):
             if bits == 16:
@@ -70,11 +64,9 @@ def png(path, samples, bits, color_type, clear):
 
     height, width = samples.shape[:2]
     header = struct.pack(">IIBBBBB", width, height, bits, color_type, 0, 0, 0)
-    palette = chunk(b"PLTE", bytes(range(3 * 2 ** min(bits, 6)))) if color_type == 3 else b""
-    path.write_bytes(
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + palette + chunk(b"tRNS", clear)
-        + chunk(b"IDAT", zlib.compress(b"".join(rows()))) + chunk(b"IEND", b"")
-    )  # fmt: skip
+    palette = {b"PLTE": bytes(range(3 * 2 ** min(bits, 6)))} if color_type == 3 else {}
+    pixels = {b"IDAT": zlib.compress(b"".join(rows())), b"IEND": b""}
+    path.write_bytes(made.png({b"IHDR": header, **palette, b"tRNS": clear, **pixels}))
 
 
 @pytest.mark.parametrize(
