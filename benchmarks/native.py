@@ -12,7 +12,7 @@ from torch import Tensor
 from gblsr_repro.config import read_arms
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.gblsr import SpectralDecoder
-from gblsr_repro.models.native import NativeModel, build_model, find_classes
+from gblsr_repro.models.native import NativeModel, find_classes
 from gblsr_repro.runtime import prepare_for_inference
 
 from .bench import Bench, format_size
@@ -39,7 +39,7 @@ def is_spectral(arm: str) -> bool:
 
 def build_arm(bench: Bench, arm: str) -> NativeModel:
     """Build an untrained arm in evaluation mode on the device."""
-    return build_model(read_arms()[arm], bench.config, 0).eval().to(bench.device)
+    return NativeModel.build(read_arms()[arm], bench.config, 0).eval().to(bench.device)
 
 
 def draw_images(bench: Bench, side: int, batch: int = 1) -> Tensor:

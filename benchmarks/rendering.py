@@ -10,8 +10,9 @@ from torch import Tensor
 
 from gblsr_repro.config import read_methods
 from gblsr_repro.models.asr.implicit import HOISTED
+from gblsr_repro.models.asr.local_ensemble import RenderArea
 from gblsr_repro.models.asr.local_spectral import FOLDED, GBLSR, SEPARABLE
-from gblsr_repro.models.asr.model import ASRModel, build_model
+from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.base import PLAIN
 
 from .bench import Bench, format_size
@@ -70,19 +71,19 @@ def build_spectral_case(bench: Bench, low: Low, scale: float, ensemble: bool) ->
     decoder = build_spectral_decoder(bench, ensemble)
     features, size = draw_features(bench, low), compute_size(low, scale)
     tile = bench.config["asr"]["tile_pixels"]
-    whole = size[0] * size[1]
-    variants = [Variant("plain", partial(decoder.render, features, size, whole, PLAIN))]
+    whole, area = size[0] * size[1], RenderArea.cover(low, size)
+    variants = [Variant("plain", partial(decoder.render, features, size, whole, PLAIN, area))]
     if scale == int(scale):
-        folded = partial(decoder.render, features, size, tile, FOLDED)
+        folded = partial(decoder.render, features, size, tile, FOLDED, area)
         variants.append(Variant("folded", folded))
-    separable = partial(decoder.render, features, size, tile, SEPARABLE)
+    separable = partial(decoder.render, features, size, tile, SEPARABLE, area)
     variants.append(Variant("separable", separable))
     return Case(f"decoder {name_ensemble(ensemble)}", tuple(variants), format_size(*low), scale)
 
 
 def build_method(bench: Bench, method: str) -> ASRModel:
     """Build an untrained method in evaluation mode on the device."""
-    return build_model(read_methods()[method], bench.config, 0).eval().to(bench.device)
+    return ASRModel.build(read_methods()[method], bench.config, 0).eval().to(bench.device)
 
 
 def draw_images(bench: Bench, low: Low) -> Tensor:

@@ -20,10 +20,10 @@ from gblsr_repro.data.arrays import convert_to_float
 from gblsr_repro.data.superres import Batch, PackedImages, Sampler
 from gblsr_repro.evaluation.timing import time_pass_ms
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
-from gblsr_repro.models.asr.model import build_model as build_asr
+from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.layers import apply_pointwise
-from gblsr_repro.models.native import build_model
+from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runtime import BF16, STRICT, keep_large_blocks
 from gblsr_repro.training.asr import compute_absolute_error
 
@@ -57,7 +57,7 @@ def build_native_step(
 ) -> Callable[[], Tensor]:
     """Build the function that trains `arm` by one step of `batch` images, as the recipe does."""
     recipe, side = bench.config["native"]["training"], bench.image_side
-    model = build_model(read_arms()[arm], bench.config, 0).to(bench.device)
+    model = NativeModel.build(read_arms()[arm], bench.config, 0).to(bench.device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
         recipe["learning_rate"],
@@ -136,7 +136,7 @@ def build_perceptron_case(bench: Bench) -> Case:
 
 def build_pixel_case(bench: Bench) -> Case:
     """Build the case of LIIF's decoder on an eighth of two images, forward and backward."""
-    decoder = build_model(read_arms()["liif"], bench.config, 0).decoder
+    decoder = NativeModel.build(read_arms()["liif"], bench.config, 0).decoder
     side, cells = bench.image_side, bench.image_side // decoder.patch
     generator = torch.Generator().manual_seed(0)
     features = torch.randn(2, decoder.features, cells, cells, generator=generator).requires_grad_()
@@ -249,7 +249,7 @@ def build_asr_step_case(bench: Bench) -> Case:
     training = bench.config["asr"]["training"]
     recipe, precision = training["recipes"]["rdn"], training["precision"]
     batch = recipe["batch_size"] if bench.cuda else 1
-    model = build_asr(read_methods()["gblsr_asr"], bench.config, 0).to(bench.device)
+    model = ASRModel.build(read_methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
     initialize_state(optimizer)
     drawn, steps = build_sampler(bench, batch).prefetch_batches(), count()

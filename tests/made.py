@@ -49,6 +49,12 @@ def png(chunks: dict[bytes, bytes]) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
 
 
+def centers(height: int, width: int) -> torch.Tensor:
+    """The image coordinates of all pixel centers, row by row: (height * width, 2) in float64."""
+    axes = ((2 * torch.arange(count).double() + 1) / count - 1 for count in (height, width))
+    return torch.cartesian_prod(*axes)
+
+
 def located(dataset: str, settings: config.Config) -> list[Path]:
     """The files of a data set's images, in the order of use."""
     return [source.file for source in list_source_images(dataset, settings)]
@@ -95,8 +101,8 @@ def model(name: str, settings: config.Config, seed: int = 0) -> nn.Module:
     """The model of an arm or a method with the weights it begins with."""
     arm = config.read_arms().get(name)
     if arm:
-        return native.build_model(arm, settings, seed)
-    return asr.build_model(config.read_methods()[name], settings, seed)
+        return native.NativeModel.build(arm, settings, seed)
+    return asr.ASRModel.build(config.read_methods()[name], settings, seed)
 
 
 def run(

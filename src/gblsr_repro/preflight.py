@@ -5,7 +5,7 @@ from __future__ import annotations
 from .analysis.budget import compare_with_anchor
 from .config import Config, find_arm, read_arms
 from .errors import UserError
-from .models.native import count_arm_parameters, count_model_parameters
+from .models.native import NativeModel, count_arm_parameters
 from .progress import format_columns
 
 
@@ -16,7 +16,7 @@ def check_native_benchmark(config: Config) -> str:
     Raises `UserError` for an arm that cannot be built or is outside the parameter budget (F1).
     """
     counts, main = count_arm_parameters(config), config["native"]["main_arm"]
-    anchor = {main: count_model_parameters(find_arm(main), config)}
+    anchor = {main: NativeModel.count(find_arm(main), config)}
     compared = compare_with_anchor(counts | anchor, config)
     band = config["native"]["criteria"]["parameter_band"]
     for arm, budget in compared.items():

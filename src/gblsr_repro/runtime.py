@@ -6,7 +6,6 @@ import ctypes
 import gc
 import os
 import platform
-import random
 import subprocess
 import sys
 from contextlib import suppress
@@ -14,7 +13,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 import psutil
 import torch
 
@@ -115,13 +113,6 @@ def prepare_for_inference(model: Model, device: torch.device) -> Model:
         # torch's types lack this documented overload of `to`.
         model.encoder.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return model
-
-
-def seed_everything(seed: int) -> None:
-    """Seed Python, numpy and torch (all devices)."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
 
 
 def synchronize(device: torch.device) -> None:

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from scipy import ndimage
 
 from gblsr_repro import config
-from gblsr_repro.models.asr.model import ASRModel, build_model
+from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.base import count_parameters
 
 PUBLISHED = {
@@ -39,7 +39,7 @@ H, W = 5, 4
 
 @pytest.mark.parametrize("method", config.read_methods())
 def test_parameter_counts_are_those_published(method):
-    model = build_model(config.read_methods()[method], config.load(), 0)
+    model = ASRModel.build(config.read_methods()[method], config.load(), 0)
     assert count_parameters(model) == PUBLISHED[method]
 
 
@@ -50,7 +50,7 @@ def model_of(method: str, **changes) -> ASRModel:
     settings["asr"]["model"] |= {"rdn_growth": 4, "swinir_embed": 8, "swinir_depths": [3]}
     settings["asr"]["model"] |= {"swinir_heads": 2, "swinir_window": 4, "hidden": 8}
     settings["asr"]["model"] |= changes
-    return made.moved(build_model(config.read_methods()[method], settings, 0).double().eval())
+    return made.moved(ASRModel.build(config.read_methods()[method], settings, 0).double().eval())
 
 
 def weights(module) -> dict[str, np.ndarray]:

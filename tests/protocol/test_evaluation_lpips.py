@@ -1,7 +1,6 @@
 """LPIPS: AlexNet's convolutions as they are published, the published example, the edges."""
 
 import hashlib
-import socket
 
 import lpips as package
 import numpy as np
@@ -74,20 +73,6 @@ def test_edge_distance_sees_only_the_mask(measure, images):
     off_the_edges = torch.where(mask, images, other)
     assert measure.measure_edge_lpips(off_the_edges, images, mask).tolist() == [0.0] * 3
     assert (measure.measure_lpips(off_the_edges, images) > 0).all()
-
-
-def test_it_is_measured_without_network_or_a_file_beside_the_package(
-    measure, images, monkeypatch, tmp_path
-):
-    def refuse(*_):
-        raise AssertionError("the network was touched")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    for folder in ("HOME", "TORCH_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(folder, str(tmp_path))
-    found = perceptual.PerceptualDistance().measure_lpips(images, images.flip(0))
-    assert torch.equal(found, measure.measure_lpips(images, images.flip(0)))
 
 
 @pytest.mark.parametrize("damage", ["lacking", "cut", "flipped"])

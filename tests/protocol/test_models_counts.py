@@ -27,7 +27,7 @@ def settings(repository):
 @pytest.mark.parametrize("arm", config.read_arms())
 def test_encoder_and_decoder_have_the_published_counts(settings, arm):
     row = config.read_arms()[arm]
-    model = native.build_model(row, settings, 0)
+    model = native.NativeModel.build(row, settings, 0)
     decoder = DECODERS.get(row.decoder.rpartition(":")[2], SPECTRAL)
     assert count_parameters(model.encoder) == ENCODER
     assert count_parameters(model.decoder) == decoder

@@ -20,7 +20,7 @@ def settings():
 
 def noisy(arm: str, settings, scale: float = 0.05):
     """Build an arm in float64 with noise on every parameter."""
-    model = native.build_model(config.read_arms()[arm], settings, 0)
+    model = native.NativeModel.build(config.read_arms()[arm], settings, 0)
     return made.moved(model, scale).double().eval()
 
 
@@ -47,22 +47,6 @@ def test_cutoff_follows_the_higher_of_the_two_modes():
         expected = [[sigmoid(4 * (order - max(i, j))) for j in range(16)] for i in range(16)]
         np.testing.assert_allclose(weights, expected, atol=1e-14)
     assert found[0, 15, 3] == pytest.approx(0.982, abs=5e-4)  # "approximately 0.98" in the paper
-
-
-def test_a_patch_reaches_half_a_pixel_beyond_its_pixel_centers():
-    patch, count = 8, 6
-    generator = torch.Generator().manual_seed(0)
-    c = torch.randn(1, 3, count, count, 1, 2, generator=generator, dtype=torch.float64)
-    s = torch.tensor(0.7, dtype=torch.float64)
-    edge = patch - 0.5
-    positions = torch.tensor([[[0.0, edge - 1e-9], [0.0, edge + 1e-9]]], dtype=torch.float64)
-    left, right = spectral.evaluate_at_positions(c, s, positions, patch)[0]
-    beyond = torch.tensor([1 + 1 / (patch - 1), -1 - 1 / (patch - 1)], dtype=torch.float64)
-    psi_y = spectral.evaluate_modes(torch.tensor(-1.0, dtype=torch.float64), count, s)
-    psi_x = spectral.evaluate_modes(beyond, count, s)
-    for side, value in enumerate((left, right)):
-        expected = torch.einsum("kij,i,j->k", c[0, ..., 0, side], psi_y, psi_x[side])
-        torch.testing.assert_close(value, expected, rtol=0, atol=1e-6)
 
 
 def test_an_odd_number_of_modes_ends_in_a_sine():
@@ -207,17 +191,6 @@ def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
     return near, queries if chosen["coordinates"] == "global" else rel * torch.tensor([2, 3])
 
 
-def test_paper_rows_are_the_likeliest_readings():
-    assert options("liif") == {
-        "shift": "half_cell",
-        "weights": "own",
-        "units": "image",
-        "centers": "cell",
-    }
-    assert options("lte") == {"features": "bilinear", "coordinates": "global", "waves": "joined"}
-    assert options("wire") == {"features": "bilinear", "coordinates": "global"}
-
-
 @pytest.mark.parametrize("arm", LIIF)
 @torch.no_grad()
 def test_liif_blends_four_corners(settings, queries, arm):
@@ -279,19 +252,14 @@ def test_wire_is_a_real_gabor_network(settings, queries, arm):
     compare(model, dense(decoder.layers, torch.cat((near, u), dim=1), gabor), 1e-10)
 
 
-def test_wire_starts_at_ten(settings):
-    decoder = native.build_model(config.read_arms()["wire"], settings, 0).decoder
-    for parameter in (*decoder.frequency, *decoder.gabor_scale):
-        assert parameter.shape == (256,)
-        assert (parameter == 10.0).all()
-
-
 def test_siren_start_changes_the_first_layer_of_wire_alone(settings):
     rows = config.read_arms()
     usual, changed = (
-        native.build_model(rows[arm], settings, 0).state_dict()
+        native.NativeModel.build(rows[arm], settings, 0).state_dict()
         for arm in ("wire", "wire_siren_first")
     )
+    start = [value for name, value in usual.items() if name.startswith(("decoder.f", "decoder.g"))]
+    assert torch.equal(torch.stack(start), torch.full((6, 256), 10.0))  # frequencies and spreads
     differing = {name for name in usual if not torch.equal(usual[name], changed[name])}
     assert differing == {"decoder.layers.0.weight"}
     bound = 1 / (128 + 2)
@@ -309,13 +277,6 @@ def test_global_mlp_sees_the_pooled_code_and_fourier_features(settings):
     projected = 2 * math.pi * u @ decoder.frequencies.T
     inputs = torch.cat((projected.cos(), projected.sin(), code.expand(len(u), -1)), dim=1)
     compare(model, dense(decoder.layers, inputs, lambda v, _: v * torch.sigmoid(v)), 1e-9)
-
-
-def test_coefficients_start_as_stated(settings):
-    """Their weights: protocol/test_training_draws.py."""
-    decoder = native.build_model(config.read_arms()["gblsr_full"], settings, 0).decoder
-    zero = (decoder.coefficients.bias, decoder.head.weight, decoder.head.bias)
-    assert all((p == 0).all() for p in zero)
 
 
 @torch.no_grad()

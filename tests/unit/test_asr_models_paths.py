@@ -9,8 +9,7 @@ import torch
 
 from gblsr_repro import config
 from gblsr_repro.models.asr import decoders
-from gblsr_repro.models.asr.model import ASRModel, build_model
-from gblsr_repro.models.coordinates import compute_pixel_coordinates
+from gblsr_repro.models.asr.model import ASRModel
 
 METHODS = ["liif_rdn", "lte_rdn", "lte_swinir", "gblsr_asr", "gblsr_asr_nole"]
 SPECTRAL = METHODS[-2:]
@@ -25,7 +24,7 @@ def models() -> dict[str, ASRModel]:
     settings = config.merge(config.load(), {"asr": {"model": made.ASR | more}})
     found = {}
     for name in METHODS:
-        found[name] = build_model(config.read_methods()[name], settings, 0).eval()
+        found[name] = ASRModel.build(config.read_methods()[name], settings, 0).eval()
         made.moved(found[name].decoder, 0.1)
     return found
 
@@ -95,7 +94,7 @@ def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_decoded_images(
     monkeypatch.setattr(decoders, "QUERY_CHUNK", 31)
     model = copy.deepcopy(models[method]).double()
     images, sizes = images_of(4, 6).double(), [scaled(4, 6, scale) for scale in (1.5, 3, 3.3)]
-    places = torch.cat([compute_pixel_coordinates(*size) for size in sizes])
+    places = torch.cat([made.centers(*size) for size in sizes])
     cells = torch.cat([torch.tensor([[2 / h, 2 / w]]).expand(h * w, 2) for h, w in sizes])
     order = torch.randperm(len(places), generator=torch.Generator().manual_seed(4))
     asked = (x[order].double().expand(2, -1, -1) for x in (places, cells))

@@ -15,7 +15,7 @@ from gblsr_repro.config import find_method
 from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
 from gblsr_repro.errors import StopRequested
-from gblsr_repro.models.asr.model import build_model
+from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.training import asr as training
 from gblsr_repro.training.asr import build_schedule, compute_absolute_error
 from gblsr_repro.training.runs import train_method
@@ -118,7 +118,7 @@ def test_the_learning_rate_is_halved_at_fractions_of_the_run():
 def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build_model(find_method("gblsr_asr_nole"), config, 0)
+    model = ASRModel.build(find_method("gblsr_asr_nole"), config, 0)
     batch = sampler.build_batch(0)
     with torch.no_grad():
         colors = model(batch.low, batch.sides[:, None].expand(-1, 2), batch.pixels)
@@ -129,7 +129,7 @@ def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
 def test_bf16_runs_the_encoder_in_bfloat16(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build_model(find_method("gblsr_asr"), config, 0)
+    model = ASRModel.build(find_method("gblsr_asr"), config, 0)
     seen = []
     model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
     with torch.no_grad():

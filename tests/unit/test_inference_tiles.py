@@ -18,7 +18,7 @@ from gblsr_repro.runtime import prepare_for_inference
 def superres(method):
     deep = {"swinir_depths": [2, 2], "swinir_window": 4, "modes": 5}
     settings = config.merge(config.load(), {"asr": {"model": made.ASR | deep}})
-    return made.moved(asr.build_model(config.read_methods()[method], settings, 0).eval(), 0.1)
+    return made.moved(asr.ASRModel.build(config.read_methods()[method], settings, 0).eval(), 0.1)
 
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir", "lte_swinir_tail", "lte_edsr"])
@@ -45,7 +45,7 @@ def test_the_field_is_what_features_depend_on(method):
 def test_the_field_at_the_papers_size():
     settings = config.load()
     encoders = [
-        asr.build_model(config.read_methods()[method], settings, 0).encoder
+        asr.ASRModel.build(config.read_methods()[method], settings, 0).encoder
         for method in ("gblsr_asr", "lte_swinir")
     ]
     rdn, swinir = (encoder.compute_receptive_field(2000, 2001, 4000) for encoder in encoders)
@@ -68,7 +68,7 @@ def test_the_memory_decides_on_the_tiles():
 
 def test_what_cannot_be_cut_is_told():
     settings = config.load()
-    model = asr.build_model(config.read_methods()["lte_swinir"], settings, 0)
+    model = asr.ASRModel.build(config.read_methods()["lte_swinir"], settings, 0)
     positions = torch.arange(4000, dtype=torch.float64)
     with pytest.raises(
         UserError, match=r"field of SwinIR is too wide .* use a crop, or a method with an"
@@ -82,7 +82,7 @@ def test_what_cannot_be_cut_is_told():
 def native(arm):
     small = {"features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4}
     settings = config.merge(config.load(), {"native": {"model": small}})
-    model = made.moved(native_models.build_model(config.read_arms()[arm], settings, 0), 0.1)
+    model = made.moved(native_models.NativeModel.build(config.read_arms()[arm], settings, 0), 0.1)
     return prepare_for_inference(model, torch.device("cpu"))
 
 

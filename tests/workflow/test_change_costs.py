@@ -136,7 +136,7 @@ def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
     jobs = finished.planned(anew=True, native={"model": {"gain": 2.0}})
     assert finished.trained(jobs) == {"plain"}
     model = "from gblsr_repro import config; from gblsr_repro.models import native; print("
-    model += "native.build_model(config.read_arms()['plain'], "
+    model += "native.NativeModel.build(config.read_arms()['plain'], "
     model += "config.load(['config/config.yaml', 'gain.yaml']), 0)"
     finished.edit("gain.yaml", "", "native: {model: {gain: 2.5}}")
     finished.edit("src/asked.py", "", f"{model}.decoder.gain)")

@@ -28,7 +28,7 @@ from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..dependencies import collect_dependencies
 from ..errors import UserError
 from ..files import read_csv
-from ..models.asr.model import build_model
+from ..models.asr.model import ASRModel
 from ..models.base import PLAIN
 from ..progress import log
 from . import latency, timing
@@ -73,7 +73,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path, state: 
     timing = config["asr"]["timing"]
     names = [config["asr"]["evaluate"].get(column, column) for column in timing["datasets"]]
     images_by_set = {name: list_timed_images(name, config) for name in names}
-    model = build_model(method, config, seed).eval().to(device)
+    model = ASRModel.build(method, config, seed).eval().to(device)
 
     def build_input(image: TimedImage) -> latency.TimedInput:
         encoded = math.prod(map(model.encoder.extend_length, image.compute_low_size(timing)))

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, find_arm
+from ..config import Config
 from ..data.arrays import ImageArray
 from ..models.native import NativeModel
 from ..progress import log, show_progress
 from ..records import read_record
-from ..runs import load_matching_run
+from ..runs import load_run
 from . import regions
 from .fields import Fields
 from .metrics import MetricSettings
@@ -32,13 +32,11 @@ def write_fields(
     device = runtime.prepare_device(config["device"], config["threads"])
     bounds, images = regions.Thresholds.read(thresholds), ImageArray.open(array)
     for run in runs:
-        record = read_record(run / "run.json")
-        arm, seed = find_arm(record.get("arm", "")), record.get("seed", 0)
-        model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
-        runtime.prepare_for_inference(model, device)
-        log.info("fields of %s seed %s", arm.arm, seed)
+        model = runtime.prepare_for_inference(load_run(run, NativeModel, config), device)
+        seed = read_record(run / "run.json").get("seed", 0)
+        log.info("fields of %s seed %s", model.name, seed)
         fields = predict_fields(model, images, bounds, config, device)
-        fields.write(output / arm.arm / f"seed{seed}.npz")
+        fields.write(output / model.name / f"seed{seed}.npz")
 
 
 def predict_fields(
@@ -59,7 +57,7 @@ def predict_fields(
         for position in show_progress(range(count), "fields", "image"):
             images = array.load_images([position], device)
             of_image = (
-                *model.predict_fields(model.encode(images)),
+                *model.decoder.predict_fields(model.encode(images)),
                 regions.label_patches(images, bounds, settings),
             )
             parts.append(tuple(field.cpu() for field in of_image))

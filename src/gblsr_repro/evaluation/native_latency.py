@@ -10,7 +10,7 @@ from ..config import Arm, Config
 from ..data.arrays import ImageArray
 from ..dependencies import collect_dependencies
 from ..models.base import PLAIN
-from ..models.native import build_model
+from ..models.native import NativeModel
 from . import latency, timing
 
 COLUMNS = ("dataset", "image", "clock", *timing.COLUMNS)
@@ -32,7 +32,7 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path, st
             for position, name in enumerate(array.names[: config["latency"]["images_per_set"]])
         ]
         sets[column] = latency.TimedSet(images, {"array_sha256": array.description["sha256"]})
-    model = build_model(arm, config, seed).eval().to(device)
+    model = NativeModel.build(arm, config, seed).eval().to(device)
     timer = latency.Timer(model, config, device, partial(model, path=PLAIN), model, False)
     dependencies = collect_dependencies("latency", arm, config)
     timer.write_times({"arm": arm.arm, "seed": seed}, sets, dependencies, output, COLUMNS, state)

@@ -29,28 +29,35 @@ PLAIN, FAST = "plain", "fast"
 QUERY_CHUNK = 16384
 
 Options = Mapping[str, tuple[str, ...] | type[int]]
-Component = TypeVar("Component", bound="Encoder | Decoder")
+Found = TypeVar("Found", bound="Component")
 Module = TypeVar("Module", bound=nn.Module)
 
 
 # --- base classes -------------------------------------------------------------------------------
 
 
-class Encoder(nn.Module):
-    """Encode images (B, 3, H, W) into features (B, D, h, w).
+class Component(nn.Module):
+    """An encoder or a decoder.
 
     `SETTINGS` lists the settings that the class reads from its section of the config: its
     constructor receives those and no others, and only a change of those trains its runs anew.
     `INITIAL` lists those of them that set initial values alone, on which no time depends.
     `OPTIONS` lists the options that a row of the table may set, and must set where the constructor
     has no default: by name the allowed values, or `int` for a whole number above 0. The constructor
-    receives them as keywords. `channels_last` says whether that memory format is faster on a CPU,
-    `features` is D.
+    receives them as keywords.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ()
     INITIAL: ClassVar[tuple[str, ...]] = ()
     OPTIONS: ClassVar[Options] = {}
+
+
+class Encoder(Component):
+    """Encode images (B, 3, H, W) into features (B, D, h, w).
+
+    `channels_last` says whether that memory format is faster on a CPU, `features` is D.
+    """
+
     channels_last = True
     features: int
 
@@ -92,15 +99,9 @@ def compute_reach(layer: nn.Conv2d) -> int:
     return layer.kernel_size[0] // 2
 
 
-class Decoder(nn.Module):
-    """Decode features (B, D, h, w) at any pixel; class attributes as for `Encoder`.
+class Decoder(Component):
+    """Decode features (B, D, h, w) at any pixel; `paths` lists the ways, the default first."""
 
-    `paths` lists the computation paths, the default first.
-    """
-
-    SETTINGS: ClassVar[tuple[str, ...]] = ()
-    INITIAL: ClassVar[tuple[str, ...]] = ()
-    OPTIONS: ClassVar[Options] = {}
     paths: tuple[str, ...] = (PLAIN,)
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -138,6 +139,22 @@ class Model(nn.Module):
         """
         raise NotImplementedError
 
+    @classmethod
+    def build(cls, row: Any, config: Config, seed: int) -> Self:
+        """Build an untrained arm or method; `seed` determines every random draw.
+
+        Seeds torch's generators and builds the encoder first, so that models of one seed and
+        encoder start from the same encoder. The model is on the CPU, in training mode. Raises
+        `UserError` as `assemble` does.
+        """
+        torch.manual_seed(seed)
+        return cls.assemble(row, config)
+
+    @classmethod
+    def count(cls, row: Any, config: Config) -> int:
+        """Count the trainable parameters of an arm or method, from its shapes alone."""
+        return count_parameters(build_on_meta(lambda: cls.assemble(row, config)))
+
     def prepare_images(self, images: Tensor) -> Tensor:
         """Convert images (B, 3, H, W) into the input of the encoder."""
         raise NotImplementedError
@@ -164,9 +181,7 @@ class Model(nn.Module):
 # --- classes, settings and options by name ------------------------------------------------------
 
 
-def find_class(
-    name: str, base: type[Component], modules: Sequence[str], place: str
-) -> type[Component]:
+def find_class(name: str, base: type[Found], modules: Sequence[str], place: str) -> type[Found]:
     """Find the subclass of `base` with a name in `modules`, or of "module:Class" elsewhere.
 
     The modules are imported by their full names here: what depends on one class then does not
@@ -201,7 +216,7 @@ def find_class(
 
 
 def select_class_settings(
-    component: type[Encoder | Decoder], section: Mapping[str, Any], section_name: str
+    component: type[Component], section: Mapping[str, Any], section_name: str
 ) -> dict[str, Any]:
     """Select the settings of a config section that a class reads, its `SETTINGS`.
 
@@ -217,7 +232,7 @@ def select_class_settings(
 
 
 def parse_options(
-    text: str, components: Sequence[type[Encoder | Decoder]], place: str
+    text: str, components: Sequence[type[Component]], place: str
 ) -> list[dict[str, Any]]:
     """Parse and check a row's options, "key=value ...": a dictionary for every component.
 

@@ -15,17 +15,6 @@ import torch
 from torch import Tensor
 
 
-def compute_pixel_coordinates(
-    height: int, width: int, device: torch.device | None = None
-) -> Tensor:
-    """Compute the coordinates of all pixel centers, row-major: (height * width, 2), float64."""
-    axes = [
-        (2 * torch.arange(n, dtype=torch.float64, device=device) + 1) / n - 1
-        for n in (height, width)
-    ]
-    return torch.cartesian_prod(*axes)
-
-
 def convert_to_pixel_positions(coordinates: Tensor, size: tuple[int, int]) -> Tensor:
     """Convert image coordinates (..., 2) in an image of `size` (H, W) to positions, float64."""
     axes = zip(coordinates.double().unbind(-1), size, strict=True)
@@ -50,11 +39,3 @@ def find_cells(positions: Tensor, patch: int, cells: int, shift: float = 0.0) ->
 def compute_offsets(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
     """Compute offsets from the center of `cell` in half cells, within the cell in [-1, 1)."""
     return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)
-
-
-def compute_even_step(cells: int) -> float:
-    """Compute the distance, in cells, of the places that linspace(-1, 1) gives an axis' cells.
-
-    The first and the last then lie on the image's edges, at -0.5 and cells - 0.5.
-    """
-    return cells / max(cells - 1, 1)

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from ..errors import UserError
 from .base import COLORS, FAST, PLAIN, Decoder
-from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
 from .layers import apply_pointwise, build_module_list
 
 
@@ -56,8 +55,8 @@ class PatchDecoder(Decoder):
         """Render by querying every pixel center."""
         batch, _, h, w = features.shape
         size = (h * self.patch, w * self.patch)
-        positions = convert_to_pixel_positions(
-            compute_pixel_coordinates(*size, features.device), size
+        positions = torch.cartesian_prod(
+            *(torch.arange(n, dtype=torch.float64, device=features.device) for n in size)
         )
         colors = self.query(features, positions.expand(batch, -1, -1))
         return colors.mT.reshape(batch, COLORS, *size)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .base import COLORS
-from .coordinates import compute_even_step, compute_offsets, find_cells
+from .coordinates import compute_offsets, find_cells
 from .decoders import apply_later_layers, build_perceptron, reshape_to_image
 from .latent import ACTIVATIONS, NEAREST, RELATIVE, LatentDecoder
 from .layers import ONEDNN_BATCH, apply_pointwise
@@ -131,11 +131,14 @@ class LIIFDecoder(LatentDecoder):
         ]
 
     def locate_cells(self, cell: Tensor, counts: tuple[int, ...]) -> Tensor:
-        """Return the places of cells, counted in cells: their indices, or spread edge to edge."""
+        """Return the places of cells, counted in cells: their indices, or spread edge to edge.
+
+        The first and the last of an axis' cells then lie at -0.5 and at their number - 0.5.
+        """
         if not self.even:
             return cell
         cell = cell.double()
-        return cell * _stack_numbers(map(compute_even_step, counts), cell) - 0.5
+        return cell * _stack_numbers((n / max(n - 1, 1) for n in counts), cell) - 0.5
 
     def _compute_half_cell(self, count: int) -> float:
         """Compute half a cell of an axis with `count` cells in the units of the coordinates."""

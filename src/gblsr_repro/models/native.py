@@ -9,16 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..config import Arm, Config, list_arms
-from ..runtime import seed_everything
-from .base import (
-    QUERY_CHUNK,
-    Model,
-    build_on_meta,
-    count_parameters,
-    find_class,
-    parse_options,
-    select_class_settings,
-)
+from .base import QUERY_CHUNK, Model, find_class, parse_options, select_class_settings
 from .coordinates import convert_to_pixel_positions
 from .decoders import PatchDecoder
 from .encoder import PatchEncoder
@@ -109,10 +100,6 @@ class NativeModel(Model):
         parts = [self.decoder.query(features, p) for p in positions.split(QUERY_CHUNK, dim=1)]
         return torch.cat(parts, dim=1)
 
-    def predict_fields(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Predict bandwidth and cutoff order per patch, each (B, h, w), with a GB-LSR arm."""
-        return self.decoder.predict_fields(features)
-
     def _compute_padding(
         self, features: Tensor, height: int, width: int
     ) -> tuple[int, int, int, int]:
@@ -126,16 +113,6 @@ class NativeModel(Model):
         return compute_padding(height, width, patch)
 
 
-def build_model(arm: Arm, config: Config, seed: int) -> NativeModel:
-    """Build an untrained arm from the whole configuration; `seed` determines every random draw.
-
-    Seeds all generators and builds the encoder first, so arms of one seed start from the same
-    encoder. The model is on the CPU, in training mode. Raises `UserError`.
-    """
-    seed_everything(seed)
-    return NativeModel.assemble(arm, config)
-
-
 def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
     """Find the classes of an arm's encoder and decoder.
 
@@ -147,11 +124,6 @@ def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
     return PatchEncoder, decoder
 
 
-def count_model_parameters(arm: Arm, config: Config) -> int:
-    """Count the trainable parameters of an arm, from its shapes alone."""
-    return count_parameters(build_on_meta(lambda: NativeModel.assemble(arm, config)))
-
-
 def count_arm_parameters(config: Config) -> dict[str, int]:
     """Count the trainable parameters of all arms that the config selects, in the table's order."""
-    return {name: count_model_parameters(arm, config) for name, arm in list_arms(config).items()}
+    return {name: NativeModel.count(arm, config) for name, arm in list_arms(config).items()}

@@ -1,14 +1,13 @@
-"""Build the untrained model of a row of either table."""
+"""Find the class of the model that a row of either table is built as."""
 
 from __future__ import annotations
 
-from ..config import Arm, Config, Method
+from ..config import Arm, Method
 from .asr.model import ASRModel
+from .base import Model
 from .native import NativeModel
 
 
-def assemble_row(row: Arm | Method, config: Config) -> NativeModel | ASRModel:
-    """Build an untrained arm or method, without seeding the random generators."""
-    if isinstance(row, Arm):
-        return NativeModel.assemble(row, config)
-    return ASRModel.assemble(row, config)
+def find_model(row: Arm | Method) -> type[Model]:
+    """Find the class of the model of an arm or a method."""
+    return NativeModel if isinstance(row, Arm) else ASRModel

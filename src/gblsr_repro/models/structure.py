@@ -8,9 +8,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from ..config import Arm, Config, list_arms, list_methods, merge, read_arms
-from .asr.model import count_model_parameters
+from .asr.model import ASRModel
 from .base import build_on_meta
-from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
+from .decoders import PatchDecoder
 from .native import NativeModel, count_arm_parameters
 from .spectral import build_pixel_basis, compute_cutoff
 
@@ -27,7 +27,7 @@ def measure_structure(config: Config) -> dict[str, float]:
     """
     numbers: dict[str, float] = dict(count_arm_parameters(config))
     for name, method in list_methods(config).items():
-        numbers[name] = count_model_parameters(method, config)
+        numbers[name] = ASRModel.count(method, config)
     numbers |= _count_decoding(config)
     model = config["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
@@ -64,12 +64,9 @@ def count_multiply_adds(arm: Arm, config: Config, size: int) -> float:
     values are computed.
     """
     decoder = build_on_meta(lambda: NativeModel.assemble(arm, config)).decoder.eval()
-    cells, meta = size // decoder.patch, torch.device("meta")
-    features = torch.empty(1, decoder.features, cells, cells, device=meta)
-    positions = convert_to_pixel_positions(
-        compute_pixel_coordinates(size, size, meta), (size, size)
-    )
+    cells = size // decoder.patch
+    features = torch.empty(1, decoder.features, cells, cells, device="meta")
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        decoder.query(features, positions[None])
+        PatchDecoder.render_plain(decoder, features)
     # A multiply-add is two operations.
     return float(counter.get_total_flops()) / 2 / size**2

@@ -36,8 +36,7 @@ from ..data.datasets import locate_dataset
 from ..data.manifest import ManifestEntry, read_manifest
 from ..dependencies import CODE_DIGEST, identify_run
 from ..errors import UserError
-from ..models import native as native_models
-from ..models.asr import model as asr_models
+from ..models.rows import find_model
 from ..progress import format_columns, format_count
 from ..records import read_record
 from ..runtime import describe_device
@@ -198,8 +197,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[TrainingCost]:
             for folder, run in recorded
             if folder in folders
         )
-        models = native_models if isinstance(row, Arm) else asr_models
-        parameters = models.count_model_parameters(row, config)
+        parameters = find_model(row).count(row, config)
         yield TrainingCost(benchmark, name, len(folders), done, steps, seconds, basis, parameters)
 
 

@@ -26,7 +26,7 @@ from ..files import read_csv, write_csv, write_json
 from ..models.asr.local_spectral import GBLSR
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
-from ..models.rows import assemble_row
+from ..models.rows import find_model
 from ..progress import log
 from ..records import read_record
 from ..training.loop import LOG_COLUMNS
@@ -79,7 +79,7 @@ def import_run(
         check_output(output, row, seed)
     if not is_imported(row, config) or get_address(name, seed, config) != address:
         config = config | {"released": config["released"] | {name: address}}
-    model = assemble_row(row, config)
+    model = find_model(row).assemble(row, config)
     model.load_state_dict(weights.tensors)
     choice = choose_colors(model, weights.checkpoint, colors, config)
     described = describe_release(origin, weights, known)

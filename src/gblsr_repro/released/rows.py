@@ -13,7 +13,7 @@ from ..dependencies import identify_row
 from ..errors import UserError
 from ..models import native
 from ..models.base import build_on_meta
-from ..models.rows import assemble_row
+from ..models.rows import find_model
 from .facts import (
     LOCAL,
     SPECTRA,
@@ -163,7 +163,7 @@ def find_misfit(weights: Weights, row: Arm | Method, config: Config) -> str | No
 
 def list_shapes(row: Arm | Method, config: Config) -> Shapes:
     """List the shapes of all tensors of an arm or a method, by name."""
-    model = build_on_meta(lambda: assemble_row(row, config))
+    model = build_on_meta(lambda: find_model(row).assemble(row, config))
     return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 

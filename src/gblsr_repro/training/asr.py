@@ -13,7 +13,7 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
-from ..models.asr.model import build_model, normalize
+from ..models.asr.model import ASRModel, normalize
 from ..progress import log
 from .loop import Training
 
@@ -30,7 +30,7 @@ def prepare_training(config: Config, method: Method, seed: int, array: Path) -> 
     device = runtime.prepare_device(config["device"], config["threads"], settings["precision"])
     images = PackedImages.open(array)
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
-    model = build_model(method, config, seed).to(device)
+    model = ASRModel.build(method, config, seed).to(device)
     forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     if sampler.is_resident:

@@ -15,7 +15,7 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import ImageArray, convert_to_float
 from ..errors import UserError
-from ..models.native import NativeModel, build_model
+from ..models.native import NativeModel
 from .loop import Training
 from .sampler import EpochSampler, draw_pixels
 
@@ -40,7 +40,7 @@ def prepare_training(config: Config, arm: Arm, seed: int, array: Path) -> Traini
     recipe = sections["training"]
     device = runtime.prepare_device(config["device"], config["threads"], recipe["precision"])
     arrays = ImageArray.open(array)
-    model = build_model(arm, config, seed)
+    model = NativeModel.build(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = model.to(device)
     objective = Objective(model, arm, recipe, arrays, sampler, seed, device)

@@ -110,17 +110,15 @@ class QueryDecoder(Decoder):
         size: tuple[Length, Length],
         tile_pixels: int,
         path: str,
-        area: RenderArea | None = None,
+        area: RenderArea,
     ) -> Tensor:
-        """Render an image of `size` (H, W), or an area of it: (B, 3, rows, columns).
+        """Render an area of an image of `size` (H, W): (B, 3, rows, columns).
 
         Works in bands of about `tile_pixels` pixels, a multiple of the row count that
         `prepare_rendering` returns; they change the memory, not the values.
         """
-        h, w = features.shape[-2:]
         if features.device.type == "cpu" and path != PLAIN:
             tile_pixels = min(tile_pixels, self.cpu_pixels)
-        area = area or RenderArea.cover((h, w), size)
         (first, last), (left, right) = area.rows, area.columns
         render_rows, unit = self.prepare_rendering(features, size, path, area)
         rows = max(tile_pixels // (features.shape[0] * (right - left)) // unit, 1) * unit

@@ -9,17 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ...config import Config, Method
-from ...runtime import seed_everything
-from ..base import (
-    PLAIN,
-    Encoder,
-    Model,
-    build_on_meta,
-    count_parameters,
-    find_class,
-    parse_options,
-    select_class_settings,
-)
+from ..base import PLAIN, Encoder, Model, find_class, parse_options, select_class_settings
 from .decoders import QueryDecoder
 from .local_ensemble import Length, RenderArea, compute_pixel_taps, compute_shown_size
 
@@ -194,20 +184,6 @@ def enlarge_area(images: Tensor, size: tuple[Length, Length], area: RenderArea) 
     return images
 
 
-# --- from a row of config/methods.tsv to a model -----------------------------------------------
-
-
-def build_model(method: Method, config: Config, seed: int) -> ASRModel:
-    """Build an untrained method from the whole configuration; `seed` sets every random draw.
-
-    Seeds all generators and builds the encoder first, so methods of one seed and encoder start from
-    the same encoder. The model is on the CPU, in training mode. Raises `UserError` for a name or an
-    option that does not exist.
-    """
-    seed_everything(seed)
-    return ASRModel.assemble(method, config)
-
-
 def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
     """Find the classes of a method's encoder and decoder.
 
@@ -218,8 +194,3 @@ def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
     decoder = find_class(method.decoder, QueryDecoder, DECODER_MODULES, f"{place}: decoder")
     parse_options(method.options, [encoder, decoder], place)
     return encoder, decoder
-
-
-def count_model_parameters(method: Method, config: Config) -> int:
-    """Count the trainable parameters of a method, from its shapes alone."""
-    return count_parameters(build_on_meta(lambda: ASRModel.assemble(method, config)))

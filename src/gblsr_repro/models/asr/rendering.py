@@ -16,7 +16,7 @@ and weights are computed in float64 and rounded once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -189,28 +189,21 @@ def render_separable(
         for cells, length, span in zip(area.cells, size, (area.rows, area.columns), strict=True)
     ]
     rows, columns = (
-        slice(axis.cells[0] - origin, axis.cells[1] - origin)
-        for axis, origin in zip(axes, area.origin, strict=True)
+        slice(first - origin, last - origin)
+        for (_, (first, last), _), origin in zip(axes, area.origin, strict=True)
     )
-    down, across = (build_bank(axis.groups, projection.shape[1], bandwidth) for axis in axes)
+    down, across = (build_bank(groups, projection.shape[1], bandwidth) for groups, _, _ in axes)
     sums = sum_over_x(features[:, :, rows, columns], projection, across)
     image = sum_over_y(sums, down)
-    for dim, axis in enumerate(axes, 1):
-        image = image.index_select(dim, axis.slots)
+    for dim, (_, _, slots) in enumerate(axes, 1):
+        image = image.index_select(dim, slots)
     return image.permute(0, 3, 1, 2).contiguous()
-
-
-class _AxisGroups(NamedTuple):
-    """The groups of some pixels of an axis, the cells that they read, and the pixels' slots."""
-
-    groups: PaddedGroups
-    cells: Span
-    slots: Tensor
 
 
 def _group_axis(
     cells: int, length: Length, pixels: Span, ensemble: bool, device: torch.device
-) -> _AxisGroups:
+) -> tuple[PaddedGroups, Span, Tensor]:
+    """Group some pixels of an axis: the groups, the cells that they read, the pixels' slots."""
     lengths, parts = torch.full((1,), length.numerator, device=device), length.denominator
     whole = group_pixels(cells, lengths, -(-length // cells), ensemble, parts)
     first, last = (find_group(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
@@ -218,7 +211,7 @@ def _group_axis(
     slots = whole.locate_slots(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
     groups = slice(low, high + 1 if ensemble else high)
     fields = (whole.first[:, groups], whole.offset[:, groups], whole.weight[:, groups])
-    return _AxisGroups(PaddedGroups(*fields), (low, high), slots)
+    return PaddedGroups(*fields), (low, high), slots
 
 
 def sample_separable(
