@@ -60,14 +60,6 @@ def silu(x: Tensor) -> Tensor:
     return F.silu(x, inplace=not torch.is_grad_enabled())
 
 
-class SiLU(nn.SiLU):
-    """`silu` as a module."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Apply the activation."""
-        return silu(x)
-
-
 def build_module_list(items: Iterable[Module]) -> Sequence[Module]:
     """Build an `nn.ModuleList` whose items keep their type; torch types them as any module."""
     return cast("Sequence[Module]", nn.ModuleList(items))

@@ -109,10 +109,7 @@ class GBLSR(QueryDecoder):
     def prepare_rendering(
         self, features: Tensor, size: tuple[Length, Length], path: str, area: RenderArea
     ) -> tuple[RenderRows, int]:
-        """Build the function that renders rows; the folded path works best in rows of cells.
-
-        Raises `ValueError` for the folded path at a scale that is no integer.
-        """
+        """Build the function that renders rows; the folded path works best in rows of cells."""
         if path == PLAIN:
             return super().prepare_rendering(features, size, path, area)
         if path == SEPARABLE:
@@ -124,8 +121,6 @@ class GBLSR(QueryDecoder):
 
             return render_rows, 1
         scale = self._find_integer_scale(area.cells, size)
-        if not scale:
-            raise ValueError(f"no integer scale takes {area.cells} to {size}")
         kernel = self.fold(scale)
 
         def render_folded_rows(top: int, bottom: int) -> Tensor:
@@ -144,21 +139,14 @@ class GBLSR(QueryDecoder):
         All images together pad every cell to the slots of the largest scale of training. On a CPU
         they are split into groups that need the same number of slots, which saves a quarter of the
         work; on a GPU that would have to wait for the sizes, and one batch is best.
-
-        Raises `ValueError` for the folded path, which has no random scales, and for sizes beyond
-        the largest scale of training (unless they are on a GPU).
         """
         if path == PLAIN:
             return super().sample(features, sizes, pixels, path)
-        if path == FOLDED:
-            raise ValueError("the folded path renders whole images only; sample on another path")
         shared = (self.join_projection(), self.compute_bandwidth())
         if sizes.device.type != "cpu":
             return sample_separable(features, *shared, sizes, pixels, self.slots, self.ensemble)
         cells = torch.tensor(features.shape[-2:])
         needed = ((sizes + cells - 1) // cells).amax(dim=1)
-        if needed.max() > self.slots:
-            raise ValueError(f"a size in {sizes.tolist()} is beyond {self.slots} times the input's")
         colors = features.new_empty(*pixels.shape[:2], COLORS)
         for width in needed.unique().tolist():
             some = (needed == width).nonzero()[:, 0]
