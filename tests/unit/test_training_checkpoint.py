@@ -2,9 +2,7 @@
 
 import logging
 import os
-import random
 
-import numpy as np
 import pytest
 import torch
 
@@ -102,15 +100,6 @@ def test_of_a_damaged_state_the_one_before_is_what_is_kept(path):
     assert checkpoint.load_state(path, IDENTITY)["step"] == 5
 
 
-def test_the_state_that_is_kept_is_that_of_the_run_before(path, caplog):
-    for step, code in enumerate("abc", 1):
-        checkpoint.save_state(path, state(step, commit=None, code_sha256=code))
-        assert checkpoint.load_state(path, IDENTITY | {"code_sha256": f"not {code}"}) is None
-    assert "trained at an unknown commit" in caplog.text
-    checkpoint.get_superseded_path(path).replace(path)
-    assert checkpoint.load_state(path, IDENTITY | {"code_sha256": "c"})["step"] == 3
-
-
 def test_back_at_the_run_before_nothing_is_lost(path):
     """Who goes back to the old code but forgets to name the state back is told so."""
     checkpoint.save_state(path, state(30_000))
@@ -146,16 +135,3 @@ def test_a_state_can_hold_no_code(path):
     with pytest.raises(UserError, match="cannot be read"):
         checkpoint.load_state(path, IDENTITY)
     assert not (path.parent / "sprung").exists()
-
-
-def draw() -> list[float]:
-    generators = (random.random, np.random.rand, np.random.randn, lambda: torch.rand(1).item())
-    return [float(generator()) for generator in generators]
-
-
-def test_all_generators_go_on_where_they_were(path):
-    np.random.randn()  # leaves a second normal number waiting
-    checkpoint.save_state(path, {"identity": IDENTITY, "random": checkpoint.get_random_state()})
-    expected = [draw() for _ in range(3)]
-    checkpoint.restore_random_state(checkpoint.load_state(path, IDENTITY)["random"])
-    assert [draw() for _ in range(3)] == expected

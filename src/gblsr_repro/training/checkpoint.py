@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import pickle
-import random
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import numpy as np
 import torch
 
 from ..errors import UserError
@@ -180,29 +178,21 @@ def remove_state(path: Path) -> None:
 
 
 def get_random_state() -> State:
-    """Return the states of all random generators as tensors and plain values."""
-    numpy = np.random.get_state(legacy=False)
-    keys = torch.from_numpy(numpy["state"]["key"].astype(np.int64))
-    position = numpy["state"]["pos"]
+    """Return the states of torch's random generators, on the CPU and on CUDA devices."""
     return {
         "torch": torch.get_rng_state(),
         "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-        "numpy": [numpy["bit_generator"], keys, position, numpy["has_gauss"], numpy["gauss"]],
-        "python": random.getstate(),
     }
 
 
 def restore_random_state(state: Mapping[str, Any]) -> None:
-    """Restore the states of all random generators that `get_random_state` returned.
+    """Restore the states of the random generators that `get_random_state` returned.
 
     The states of CUDA devices are restored if their number is the same.
     """
     torch.set_rng_state(state["torch"])
     if len(state["cuda"]) == torch.cuda.device_count() > 0:
         torch.cuda.set_rng_state_all(state["cuda"])
-    generator, keys, position, has_gauss, gauss = state["numpy"]
-    np.random.set_state((generator, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
-    random.setstate(state["python"])
 
 
 class StopOnSignal:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -80,13 +80,12 @@ def train(
 ) -> TrainingLog:
     """Train a model in place, resuming from the state at `state_path` if it exists.
 
-    `identity` lists what the weights
-    follow from: a state with the same identity is resumed, any other is moved aside (see
-    `checkpoint.load_state`). `trained_by` describes the code, versions and device of this process
-    (with the commit as git), which is recorded with the weights. `after_step(count)` is called
-    after every step with the number of completed steps. The caller removes the state once the
-    weights are stored; with `keep_state` the state of the last step is saved too, and a repeated
-    call returns its weights without a step of training.
+    `identity` lists what the weights follow from: a state with the same identity is resumed, any
+    other is moved aside (see `checkpoint.load_state`). `trained_by` describes the code, versions
+    and device of this process (with the commit as git), which is recorded with the weights.
+    `after_step(count)` is called after every step with the number of completed steps. The caller
+    removes the state once the weights are stored; with `keep_state` the state of the last step is
+    saved too, and a repeated call returns its weights without a step of training.
 
     Raises `UserError` when loss or gradient is not finite or another process trains the same run,
     and `StopRequested` on SIGTERM or SIGUSR1, after the current step, with the state saved.
@@ -100,9 +99,10 @@ def train(
         with checkpoint.StopOnSignal() as stop, run.report_progress() as progress:
             while run.step < run.steps:
                 if training.schedule is not None:
-                    run.set_learning_rate(training.schedule(run.step))
-                parts = training.split(training.batch(run.step))
-                run.count_step(*run.compute_step(parts, training.loss, training.gradient_clip))
+                    rate = training.schedule(run.step)
+                    for group in training.optimizer.param_groups:
+                        group["lr"] = rate
+                run.take_step(training)
                 if after_step is not None:
                     after_step(run.step)
                 finished = run.step == run.steps
@@ -115,7 +115,10 @@ def train(
                 if keep_state if finished else due:
                     run.save()
                 if signal and not finished:
-                    run.stop(signal)
+                    raise StopRequested(
+                        f"{label} was stopped by {signal} after step {run.step} of {run.steps}; "
+                        "its state is saved: run the same command again to resume from it."
+                    )
         return run.finish()
 
 
@@ -165,29 +168,22 @@ class _Run:
         self.started = self.logged_at = time.monotonic()
         self.logged_step = self.step
 
-    def set_learning_rate(self, rate: float) -> None:
-        """Set the learning rate of all parameters."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+    def take_step(self, training: Training[Any]) -> None:
+        """Take one optimizer step and keep its loss and its gradient norm before clipping.
 
-    def compute_step(
-        self, parts: Sequence[Batch], loss: Callable[[Batch], Tensor], gradient_clip: float
-    ) -> tuple[Tensor, Tensor]:
-        """Take one optimizer step; return the loss and the gradient norm before clipping."""
+        On the CPU, where reading costs nothing, they are checked at once.
+        """
+        parts = training.split(training.batch(self.step))
         self.optimizer.zero_grad(set_to_none=True)
-        value = torch.zeros((), device=self.device)
+        loss = torch.zeros((), device=self.device)
         for part in parts:
-            share = loss(part) / len(parts)
+            share = training.loss(part) / len(parts)
             share.backward()
-            value = value + share.detach()
-        norm = nn.utils.clip_grad_norm_(self.parameters, gradient_clip)
+            loss = loss + share.detach()
+        norm = nn.utils.clip_grad_norm_(self.parameters, training.gradient_clip)
         self.optimizer.step()
-        return value, norm.detach()
-
-    def count_step(self, loss: Tensor, norm: Tensor) -> None:
-        """Count a step; on the CPU, where reading costs nothing, check its values at once."""
         self.step += 1
-        self.unchecked.append((loss, norm))
+        self.unchecked.append((loss, norm.detach()))
         if self.device.type == "cpu":
             self.check_values()
 
@@ -278,13 +274,6 @@ class _Run:
             },
         )
         self.saved_step = self.step
-
-    def stop(self, signal: str) -> NoReturn:
-        """Raise `StopRequested` after the state was saved."""
-        raise StopRequested(
-            f"{self.label} was stopped by {signal} after step {self.step} of {self.steps}; its "
-            "state is saved: run the same command again to resume from it."
-        )
 
     def count_wall_seconds(self) -> float:
         """Count the seconds spent on the run by all its processes."""
