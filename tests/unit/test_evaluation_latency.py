@@ -14,7 +14,6 @@ from gblsr_repro import config, runtime
 from gblsr_repro.evaluation import latency, timing
 
 CPU = torch.device("cpu")
-IMAGE = latency.TimedInput("a", 64, lambda: torch.rand(1, 3, 8, 8))
 
 
 class Tiny(nn.Module):
@@ -37,8 +36,31 @@ def model():
     return Tiny().eval()
 
 
-def settings(**latency_settings):
-    return config.merge(config.load(), {"latency": latency_settings})
+def image(name="a", side=8, load=None):
+    """An image to time, whose model encodes 8 pixels more on either axis."""
+    load = load or (lambda: torch.rand(1, 3, side, side))
+    return latency.TimedInput(name, (side + 8) ** 2, load)
+
+
+@pytest.fixture
+def write_times(model, tmp_path):
+    """Time sets by a model's calls; return by set the clocks and images of its rows, its record."""
+
+    def write(sets, plain=model, fast=model, gradients=False, state="state", **settings):
+        chosen = config.merge(config.load(), {"latency": {"warmup": 0, "passes": 1} | settings})
+        timer = latency.Timer(model, chosen, CPU, plain, fast, gradients)
+        timed = {name: latency.TimedSet(images, {}) for name, images in sets.items()}
+        columns = ("clock", "image")
+        timer.write_times({"arm": "tiny"}, timed, {}, tmp_path, columns, tmp_path / state)
+        return {
+            name: (
+                [tuple(row.values()) for row in made.rows(tmp_path / f"{name}.csv")],
+                made.record(tmp_path / f"{name}.json"),
+            )
+            for name in sets
+        }
+
+    return write
 
 
 @pytest.mark.parametrize("gradients", [False, True])
@@ -73,41 +95,30 @@ def test_summary_of_known_times():
     assert timing.summarize_times([2.0], None)["std_ms"] is None
 
 
-# --- clocks -------------------------------------------------------------------------------------
+# --- clocks and memory --------------------------------------------------------------------------
 
 
-def timed_modes(model, gradients, state, **latency_settings):
-    """Time a model by the clocks of a config; return by clock how each call found torch."""
+@pytest.mark.parametrize("gradients", [False, True])
+@pytest.mark.parametrize("clocks", [["paper", "fast"], ["fast"], ["paper"]])
+def test_the_papers_clock_is_plain_and_ours_is_that_of_users(model, write_times, gradients, clocks):
     seen = {}
 
-    def watched(name):
+    def watch(name):
         def call(images):
             output = model(images)
             layout = model.encoder.weight.is_contiguous(memory_format=torch.channels_last)
-            seen.setdefault(name, set()).add(
-                (output.requires_grad, torch.is_inference_mode_enabled(), layout)
-            )
+            modes = (output.requires_grad, torch.is_inference_mode_enabled(), layout)
+            seen.setdefault(name, set()).add(modes)
             return output
 
         return call
 
-    chosen = settings(warmup=1, passes=2, **latency_settings)
-    timing = latency.Timer(model, chosen, CPU, watched("plain"), watched("own"), gradients)
-    times = timing.time_sets("tiny", {"set": latency.TimedSet([IMAGE], {})}, {}, state)["set"]
-    assert not times.not_timed
-    return seen, [row["clock"] for row in times.rows]
-
-
-@pytest.mark.parametrize("gradients", [False, True])
-def test_the_papers_clock_is_plain_and_ours_is_that_of_users(model, gradients, tmp_path):
-    seen, clocks = timed_modes(model, gradients, tmp_path)
-    assert clocks == ["paper", "fast"]
-    assert seen == {"plain": {(gradients, False, False)}, "own": {(False, True, True)}}
-
-
-@pytest.mark.parametrize("clock", ["fast", "paper"])
-def test_which_clocks_are_read(model, clock, tmp_path):
-    assert timed_modes(model, True, tmp_path, clocks=[clock])[1] == [clock]
+    calls = watch("paper"), watch("fast")
+    rows, record = write_times({"set": [image()]}, *calls, gradients, clocks=clocks)["set"]
+    assert rows == [(clock, "a") for clock in clocks]
+    assert record["gradients_recorded"] is gradients
+    expected = {"paper": {(gradients, False, False)}, "fast": {(False, True, True)}}
+    assert seen == {clock: expected[clock] for clock in clocks}
 
 
 def test_saved_bytes_are_those_of_the_backward_pass(model):
@@ -117,82 +128,53 @@ def test_saved_bytes_are_those_of_the_backward_pass(model):
 
 
 def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
-    model, monkeypatch, caplog, tmp_path
+    model, write_times, monkeypatch, caplog
 ):
-    def image(side):
-        encoded = model.encoder.extend_length(side) ** 2
-        return latency.TimedInput(f"i{side}", encoded, lambda: torch.rand(1, 3, side, side))
-
-    sets = {"small": [image(8), image(16)], "large": [image(9), image(64)]}
+    sets = {
+        "small": [image("i8"), image("i16", 16)],
+        "large": [image("i9", 9), image("i64", 64)],
+    }
     example = torch.zeros(1, 3, latency.EXAMPLE, latency.EXAMPLE)
     saved = timing.count_saved_bytes(model, example, model)
-    per_pixel = saved / (latency.EXAMPLE + 8) ** 2
-    room, chosen = 1.75 * per_pixel * (64 + 8) ** 2, settings(warmup=0, passes=1)
+    room = 1.75 * saved / (latency.EXAMPLE + 8) ** 2 * (64 + 8) ** 2
 
     def time(free):
         monkeypatch.setattr(runtime, "measure_free_memory", lambda device: free)
-        timing = latency.Timer(model, chosen, CPU, model, model, gradients=True)
-        inputs = {name: latency.TimedSet(images, {}) for name, images in sets.items()}
-        times = timing.time_sets("tiny", inputs, {}, tmp_path / str(free))
-        rows = [row["clock"] + row["image"] for name in sets for row in times[name].rows]
-        return rows, {name: times[name].not_timed for name in sets}
+        return write_times(sets, gradients=True, state=str(free))
 
-    rows, not_timed = time(int(room) - 1)
-    assert rows == ["paperi8", "paperi16", "fasti8", "fasti16", "fasti9", "fasti64"]
-    assert not_timed["small"] == {}
-    assert set(not_timed["large"]) == {"paper"}
-    assert not_timed["large"]["paper"].startswith("i64 would take about 0.0 GiB")
+    times = time(int(room) - 1)
+    small, large = (record["not_timed"] for _, record in times.values())
+    assert [clock for clock, _ in times["small"][0]] == ["paper", "paper", "fast", "fast"]
+    assert times["large"][0] == [("fast", "i9"), ("fast", "i64")]
+    assert small == {}
+    assert large.keys() == {"paper"}
+    assert large["paper"].startswith("i64 would take about 0.0 GiB")
     assert caplog.text.count("tiny: large is not timed by the clock paper, since i64") == 1
-    assert time(int(room) + 1)[1] == {"small": {}, "large": {}}
+    assert all(not record["not_timed"] for _, record in time(int(room) + 1).values())
 
 
-def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, caplog, tmp_path):
+def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(write_times):
     def fail(_):
         raise torch.OutOfMemoryError("the device says so\nsecond line")
 
-    timing = latency.Timer(model, settings(warmup=0, passes=1), CPU, fail, model, False)
-    times = timing.time_sets("tiny", {"set": latency.TimedSet([IMAGE], {})}, {}, tmp_path)["set"]
-    assert [row["clock"] for row in times.rows] == ["fast"]
-    assert times.not_timed == {"paper": "the memory does not suffice: the device says so"}
-    assert "the device says so" in caplog.text
+    rows, record = write_times({"set": [image()]}, plain=fail)["set"]
+    assert rows == [("fast", "a")]
+    said = {"paper": "the memory does not suffice: the device says so"}
+    assert record["not_timed"] == said
 
 
-# --- records ------------------------------------------------------------------------------------
-
-
-def test_conditions_say_what_is_not_measured():
-    runtime.prepare_device("cpu")
-    record = latency.describe_measurement(config.load(), CPU)
-    assert record["peak_memory"] is None
-    assert (record["warmup"], record["passes"], record["clocks"]) == (10, 50, ["paper", "fast"])
-
-
-def test_another_process_beside_one_image_stands_in_the_record(
-    model, monkeypatch, caplog, tmp_path
-):
+def test_another_process_beside_one_image_stands_in_the_record(write_times, monkeypatch, caplog):
     """Also where it was there before a kill, and the job that went on was alone."""
-    answers = iter([False, True])
+    answers = iter([False, True, False])
     monkeypatch.setattr(latency.devices, "is_gpu_shared", lambda device: next(answers))
-    chosen = settings(warmup=0, passes=1, clocks=["paper"])
 
-    def image(name, fails=False):
-        def load():
-            if fails:
-                raise KeyboardInterrupt
-            return torch.rand(1, 3, 8, 8)
+    def interrupt():
+        raise KeyboardInterrupt
 
-        return latency.TimedInput(name, 64, load)
-
-    def time(*images):
-        timer = latency.Timer(model, chosen, CPU, model, model, False)
-        sets = {"set": latency.TimedSet(images, {})}
-        timer.write_times({"arm": "tiny"}, sets, {}, tmp_path, ("image",), tmp_path / "state")
-
+    first = [image("a"), image("b")]
     with pytest.raises(KeyboardInterrupt):
-        time(image("a"), image("b"), image("c", fails=True))
-    assert not (tmp_path / "set.csv").exists()
-    answers = iter([False])
-    time(image("a"), image("b"), image("c"))
-    assert [row["image"] for row in made.rows(tmp_path / "set.csv")] == ["a", "b", "c"]
-    assert made.record(tmp_path / "set.json")["gpu_shared"] is True
+        write_times({"set": [*first, image("c", load=interrupt)]}, clocks=["paper"])
+    rows, record = write_times({"set": [*first, image("c")]}, clocks=["paper"])["set"]
+    assert [name for _, name in rows] == ["a", "b", "c"]
+    assert record["gpu_shared"] is True
     assert "other processes used this GPU" in caplog.text

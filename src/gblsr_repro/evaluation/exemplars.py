@@ -9,13 +9,12 @@ from PIL import Image
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, find_arm
+from ..config import Config
 from ..data.arrays import ImageArray
 from ..errors import UserError
 from ..files import write_atomically
 from ..models.native import NativeModel
-from ..records import read_record
-from ..runs import load_matching_run
+from ..runs import load_run
 from .native import reconstruct
 
 TRUTH = "ground_truth"
@@ -51,13 +50,10 @@ def write_exemplars(config: Config, runs: Sequence[Path], arrays: Path, output: 
     for column, truth in truths.items():
         write_png(output / TRUTH / f"{column}.png", truth[0])
     for run in runs:
-        record = read_record(run / "run.json")
-        arm, seed = find_arm(record.get("arm", "")), record.get("seed", 0)
-        model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
-        runtime.prepare_for_inference(model, device)
+        model = runtime.prepare_for_inference(load_run(run, NativeModel, config), device)
         for column, truth in truths.items():
             picture = reconstruct(model, truth.to(device))[0]
-            write_png(output / arm.arm / f"{column}.png", picture)
+            write_png(output / model.name / f"{column}.png", picture)
 
 
 def write_png(path: Path, image: Tensor) -> None:

@@ -85,18 +85,6 @@ class MemoryShortage(Exception):
 
 
 @dataclass(frozen=True)
-class Times:
-    """The times of a set: a row per image and clock, and the reasons of clocks without rows.
-
-    A row holds dataset, image, height and width of the input, clock, the path that the model took,
-    `timing.COLUMNS`, and whether other processes used the GPU.
-    """
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    not_timed: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Timer:
     """Times a model on a device by the clocks of config latency.clocks.
 
@@ -122,30 +110,58 @@ class Timer:
     ) -> None:
         """Time every image of every set by every clock and write the times.
 
-        Writes `columns` of the rows of `Times` to <set>.csv in the folder `output`, and beside
-        it a .json with the `subject` (an arm or method first), the facts of the set, the device and
-        way of measuring, and the decoder path that the model took by clock. `dependencies` are
-        those of all times. Times are kept image by image in the folder `state`, for this device
-        (see `compute_rows`).
+        Writes `columns` of a row per image and clock to <set>.csv in the folder `output`, and
+        beside it a .json with the `subject` (an arm or method first), the facts of the set, the
+        device and way of measuring, and the decoder path that the model took by clock.
+        `dependencies` are those of all times. Times are kept image by image in the folder `state`,
+        for this device (see `compute_rows`).
+
+        A set that does not fit into memory is left out by that clock as a whole, with a warning, so
+        that its means are over the same images for every model.
         """
+        label = next(iter(subject.values()))
+        rows: dict[str, list[dict[str, Any]]] = {name: [] for name in sets}
+        not_timed: dict[str, dict[str, str]] = {name: {} for name in sets}
+        # Times of another device or of other versions are not called those of this one.
+        shared = {
+            **dependencies,
+            "device": runtime.describe_device(self.device),
+            "versions": runtime.list_versions(),
+        }
+        for clock in self.build_clocks():
+            for name, timed in sets.items():
+                try:
+                    rows[name] += compute_rows(
+                        state,
+                        f"{name}_{clock.name}",
+                        {**shared, **timed.dependencies},
+                        len(timed.inputs),
+                        self._build_timing(name, timed.inputs, clock),
+                        f"time {label} on {name} by the clock {clock.name}",
+                    )
+                except MemoryShortage as error:
+                    log.warning(
+                        "%s: %s is not timed by the clock %s, since %s",
+                        label, name, clock.name, error,
+                    )  # fmt: skip
+                    not_timed[name][clock.name] = str(error)
+                    runtime.release_memory(self.device)
         description = {**subject, **describe_measurement(self.config, self.device)}
         description["gradients_recorded"] = self.gradients
-        label = next(iter(subject.values()))
-        measured = self.time_sets(label, sets, dependencies, state)
-        for name, times in measured.items():
-            shared = _summarize_sharing(times.rows)
-            if shared:
+        for name, timed in sets.items():
+            gpu_shared = _summarize_sharing(rows[name])
+            if gpu_shared:
                 log.warning(
                     "%s: other processes used this GPU; the times of %s are recorded, but not "
                     "compared with the paper.", label, name,
                 )  # fmt: skip
-            write_csv(output / f"{name}.csv", columns, times.rows)
+            write_csv(output / f"{name}.csv", columns, rows[name])
             facts = {
-                **sets[name].facts,
-                "gpu_shared": shared,
-                "not_timed": times.not_timed,
-                "decoder_paths": _list_paths(times.rows),
-                "follows": {**dependencies, **sets[name].dependencies},
+                **timed.facts,
+                "gpu_shared": gpu_shared,
+                "not_timed": not_timed[name],
+                "decoder_paths": _list_paths(rows[name]),
+                "follows": {**dependencies, **timed.dependencies},
             }
             write_json(output / f"{name}.json", description | facts)
 
@@ -174,76 +190,35 @@ class Timer:
         saved = count_saved_bytes(self.plain_call, example, self.model)
         return saved / self.model.encoder.extend_length(EXAMPLE) ** 2
 
-    def time_sets(
-        self,
-        label: str,
-        sets: Mapping[str, TimedSet],
-        dependencies: Mapping[str, Any],
-        state: Path,
-    ) -> dict[str, Times]:
-        """Time every image of every set by every clock, as `write_times` describes.
-
-        A set that does not fit into memory is left out by that clock as a whole, with a warning, so
-        that its means are over the same images for every model.
-        """
-        times = {name: Times() for name in sets}
-        # Times of another device or of other versions are not called those of this one.
-        shared = {
-            **dependencies,
-            "device": runtime.describe_device(self.device),
-            "versions": runtime.list_versions(),
-        }
-        for clock in self.build_clocks():
-            for name, timed in sets.items():
-                try:
-                    rows = compute_rows(
-                        state,
-                        f"{name}_{clock.name}",
-                        {**shared, **timed.dependencies},
-                        len(timed.inputs),
-                        self._build_timing(name, timed.inputs, clock),
-                        f"time {label} on {name} by the clock {clock.name}",
-                    )
-                    times[name].rows.extend(rows)
-                except MemoryShortage as error:
-                    log.warning(
-                        "%s: %s is not timed by the clock %s, since %s",
-                        label, name, clock.name, error,
-                    )  # fmt: skip
-                    times[name].not_timed[clock.name] = str(error)
-                    runtime.release_memory(self.device)
-        return times
-
     def _build_timing(
         self, dataset: str, inputs: Sequence[TimedInput], clock: Clock
     ) -> Callable[[int], dict[str, Any]]:
         """Build the function that times the image at a position and returns its row.
 
-        It raises `MemoryShortage` before the first image if the largest one would not fit.
+        A row holds dataset, image, height and width of the input, clock, the path that the model
+        took, `timing.COLUMNS`, and whether other processes used the GPU. The function raises
+        `MemoryShortage` before the first image if the largest one would not fit.
         """
         check_memory = cache(partial(_check_memory, clock, inputs, self.device))
 
         def time_image(position: int) -> dict[str, Any]:
             check_memory()
+            name, images = inputs[position].name, inputs[position].load()
+            call, passes = partial(clock.call, images), self.config["latency"]
             try:
-                row = {"dataset": dataset} | self._time_image(inputs[position], clock)
+                times = time_call(
+                    call, self.device, passes["warmup"], passes["passes"], clock.gradients
+                )
             except torch.OutOfMemoryError as error:
                 first_line = str(error).partition("\n")[0]
                 raise MemoryShortage(f"the memory does not suffice: {first_line}") from error
+            height, width = images.shape[-2:]
+            place = {"dataset": dataset, "image": name, "height": height, "width": width}
             # Asked after every image: a process may come and go while a set is timed.
-            return row | {"gpu_shared": devices.is_gpu_shared(self.device)}
+            shared = {"gpu_shared": devices.is_gpu_shared(self.device)}
+            return place | {"clock": clock.name, "path": self.model.path} | times | shared
 
         return time_image
-
-    def _time_image(self, image: TimedInput, clock: Clock) -> dict[str, Any]:
-        """Time one image by one clock; return its row without the data set."""
-        images = image.load()
-        call = partial(clock.call, images)
-        passes = self.config["latency"]
-        times = time_call(call, self.device, passes["warmup"], passes["passes"], clock.gradients)
-        height, width = images.shape[-2:]
-        place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
-        return place | {"path": self.model.path} | times
 
 
 def _list_paths(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:

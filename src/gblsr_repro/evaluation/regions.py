@@ -15,7 +15,6 @@ from torch import Tensor
 
 from ..config import Config
 from ..data.arrays import ImageArray
-from ..errors import UserError
 from ..files import read_json, write_json
 from . import REGIONS
 from .metrics import MetricSettings, compute_patch_power, compute_sobel, cut_into_patches
@@ -34,14 +33,8 @@ class Thresholds:
 
     @classmethod
     def read(cls, path: Path) -> Thresholds:
-        """Read a file of `write`; `UserError` when it is missing or has other content."""
-        values = read_json(path)
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise UserError(
-                f"{path} does not hold region thresholds; delete it and run the regions step again."
-            ) from error
+        """Read a file of `write`; `UserError` when it is missing or damaged."""
+        return cls(**read_json(path))
 
     def write(self, path: Path) -> None:
         """Write the thresholds as JSON."""
