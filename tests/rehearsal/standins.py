@@ -158,31 +158,21 @@ def convert_in_place(module: nn.Module, convert: Callable[[Tensor], Tensor]) -> 
 
 
 @contextlib.contextmanager
-def believed_cuda() -> Iterator[list[str]]:
-    """Open a block with a make-believe CUDA; yields the list of what was measured, in order."""
-    calls: list[str] = []
+def believed_cuda() -> Iterator[None]:
+    """Open a block with a make-believe CUDA."""
 
     def synchronize(*_: Any) -> None:
-        calls.append("synchronize")
         for event in Event.unfinished:
             event.done = True
         Event.unfinished.clear()
 
-    def reset_peak(*_: Any) -> None:
-        calls.append("reset_peak_memory_stats")
-
-    def read_peak(*_: Any) -> int:
-        calls.append("max_memory_allocated")
-        return PEAK
-
     answers = {
         "synchronize": synchronize,
-        "reset_peak_memory_stats": reset_peak,
-        "max_memory_allocated": read_peak,
+        "reset_peak_memory_stats": lambda *_: None,
+        "max_memory_allocated": lambda *_: PEAK,
         "memory_allocated": lambda *_: 0,
         "memory_reserved": lambda *_: 0,
         "mem_get_info": lambda *_: (GPU.total_memory, GPU.total_memory),
-        "empty_cache": lambda: None,
         "get_rng_state_all": lambda: [RANDOM.get_state()],
         "set_rng_state_all": lambda states: RANDOM.set_state(states[0]),
         "manual_seed_all": RANDOM.manual_seed,
@@ -202,4 +192,4 @@ def believed_cuda() -> Iterator[list[str]]:
         stack.enter_context(mock.patch.object(nn.Module, "_apply", convert_in_place))
         stack.enter_context(Waits())
         stack.enter_context(_Belief())
-        yield calls
+        yield
