@@ -5,6 +5,7 @@ import os
 import pickle
 import shutil
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import made
@@ -57,7 +58,9 @@ SAFETENSORS = {
 @pytest.mark.parametrize("name", SAFETENSORS)
 def test_a_lying_safetensors_file(name, tmp_path):
     content, words = SAFETENSORS[name]
-    refused(tmp_path, content, "model.safetensors", words)
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    refuse(path, tmp_path, words)
 
 
 # --- torch's files --------------------------------------------------------------------------------
@@ -73,69 +76,57 @@ class Code:
         return os.mkdir, (str(self.marker),)
 
 
-def with_code(path: Path, zipped: bool) -> Path:
+def save_code(path: Path, zipped: bool) -> None:
     content = {"state_dict": SCALAR, "config": Code(path.parent / "ran")}
     torch.save(content, path, _use_new_zipfile_serialization=zipped)
-    return path
 
 
-def plain_pickle(path: Path) -> Path:
+def save_plain_pickle(path: Path) -> None:
     path.write_bytes(pickle.dumps({"state_dict": Code(path.parent / "ran")}))
-    return path
 
 
-def cut(path: Path) -> Path:
+def save_half(path: Path) -> None:
     torch.save({"state_dict": SCALAR}, path)
     path.write_bytes(path.read_bytes()[:-3000])
-    return path
 
 
-def without_records(path: Path) -> Path:
+def save_zip(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model/readme", "none of torch's")
-    return path
-
-
-def saved(content: object):
-    def write(path: Path) -> Path:
-        torch.save(content, path)
-        return path
-
-    return write
-
-
-def saved_text(text: str):
-    return lambda path: path.write_text(text) and path
 
 
 # A view that pretends to be large: the shapes are compared before anything reads it.
 ENDLESS = torch.zeros(1).expand(2**40)
+NO_FILE, NO_MAP = "is damaged or no file of torch", "holds no map of names to tensors"
 PICKLES = {
-    "code in a zip file": (lambda path: with_code(path, True), "could run code"),
-    "code in an older file": (lambda path: with_code(path, False), "could run code"),
-    "code in a plain pickle": (plain_pickle, "could run code"),
-    "a file that was cut off": (cut, "is damaged or no file of torch"),
-    "another zip file": (without_records, "is damaged or no file of torch"),
-    "a page of HTML": (saved_text("\n<!DOCTYPE html>Sign in"), "is a page of HTML, not the"),
-    "a pointer": (saved_text("version https://git-lfs.github.com/spec/v1"), "a pointer of Git LFS"),
-    "nothing": (lambda path: path.touch() or path, "is damaged or no file of torch"),
-    "no tensors": (saved([1, 2, 3]), "holds no map of names to tensors"),
-    "a number among tensors": (saved({**SCALAR, A: 3.0}), "holds no map of names to tensors"),
-    "a sparse tensor": (saved({**SCALAR, B: torch.eye(4).to_sparse()}), "holds no map of names"),
+    "code in a zip file": (partial(save_code, zipped=True), "could run code"),
+    "code in an older file": (partial(save_code, zipped=False), "could run code"),
+    "code in a plain pickle": (save_plain_pickle, "could run code"),
+    "a file that was cut off": (save_half, NO_FILE),
+    "another zip file": (save_zip, NO_FILE),
+    "nothing": (Path.touch, NO_FILE),
+    "a page of HTML": (
+        lambda path: path.write_text("\n<!DOCTYPE html>Sign in"), "is a page of HTML, not the"),
+    "a pointer": (
+        lambda path: path.write_text("version https://git-lfs.github.com/spec/v1"),
+        "a pointer of Git LFS"),
+    "no tensors": (partial(torch.save, [1, 2, 3]), NO_MAP),
+    "a number among tensors": (partial(torch.save, {**SCALAR, A: 3.0}), NO_MAP),
+    "a sparse tensor": (partial(torch.save, {**SCALAR, B: torch.eye(4).to_sparse()}), NO_MAP),
     "a tensor without values": (
-        saved({**SCALAR, B: torch.empty(48, device="meta")}), "holds no map of names"),
-    "a tensor of a mad size": (saved({**SCALAR, B: ENDLESS}), "is 1099511627776 and not 48"),
+        partial(torch.save, {**SCALAR, B: torch.empty(48, device="meta")}), NO_MAP),
+    "a tensor of a mad size": (
+        partial(torch.save, {**SCALAR, B: ENDLESS}), "is 1099511627776 and not 48"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PICKLES)
 def test_a_hostile_checkpoint(name, tmp_path):
     write, words = PICKLES[name]
-    (tmp_path / "got").mkdir()
-    path = write(tmp_path / "got" / "model.pth")
-    sentence = said(path, tmp_path)
-    assert words in sentence, sentence
-    assert not (path.parent / "ran").exists()
+    path = tmp_path / "model.pth"
+    write(path)
+    refuse(path, tmp_path, words)
+    assert [*tmp_path.iterdir()] == [path]
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "model.pth", "config.json"])
@@ -144,7 +135,7 @@ def test_a_file_of_60_gb_is_not_read(name, tmp_path):
     with path.open("wb") as stream:
         stream.truncate(60 * 10**9)
     folder = path if name.endswith("pth") else path.parent
-    assert f"{name} has 60,000,000,000 bytes, more than" in said(folder, tmp_path)
+    refuse(folder, tmp_path, f"{name} has 60,000,000,000 bytes, more than")
 
 
 # --- weights that are not those of the row --------------------------------------------------------
@@ -189,9 +180,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_weights_of_something_else(name, tmp_path):
     tensors, words = WRONG[name]
-    path = published.write_safetensors(tmp_path / "got", tensors)
-    sentence = said(path, tmp_path)
-    assert words in sentence, sentence
+    refuse(published.write_safetensors(tmp_path / "got", tensors), tmp_path, words)
 
 
 def test_another_row_is_named(tmp_path):
@@ -199,9 +188,8 @@ def test_another_row_is_named(tmp_path):
                         ("gblsr_scalar", "global_fourier_mlp")):  # fmt: skip
         tensors = published.weights(name, SETTINGS).theirs
         path = published.write_checkpoint(tmp_path / name / "model.pth", name, tensors)
-        sentence = said(path, tmp_path, other)
-        assert f"does not hold the weights of {other}: it" in sentence
-        assert name in sentence.partition("it fits ")[2], sentence
+        said = refuse(path, tmp_path, f"does not hold the weights of {other}: it", other)
+        assert name in said.partition("it fits ")[2], said
 
 
 def test_an_arm_that_adapts_is_not_taken_for_one_that_does_not_nor_the_reverse(tmp_path):
@@ -212,8 +200,7 @@ def test_an_arm_that_adapts_is_not_taken_for_one_that_does_not_nor_the_reverse(t
         ("gblsr_bandwidth", "gblsr_fixed", "adapts the bandwidth to every patch"),
     ):
         tensors = published.weights(name, SETTINGS).theirs
-        sentence = said(published.write_safetensors(tmp_path / name, tensors), tmp_path, other)
-        assert words in sentence, sentence
+        refuse(published.write_safetensors(tmp_path / name, tensors), tmp_path, words, other)
 
 
 CONFIGS = {
@@ -231,26 +218,25 @@ def test_what_config_json_says_otherwise(name, tmp_path):
     facts, words = CONFIGS[name]
     path = published.write_safetensors(tmp_path / "got", SCALAR)
     (path.parent / "config.json").write_text(json.dumps(facts))
-    sentence = said(path.parent, tmp_path)
-    assert words in sentence, sentence
+    refuse(path.parent, tmp_path, words)
 
 
 @pytest.mark.parametrize("content", ["[1]", "{", "\xff", '{"a":' * 100_000])
 def test_a_config_json_that_is_none(content, tmp_path):
     path = published.write_safetensors(tmp_path / "got", SCALAR)
     (path.parent / "config.json").write_text(content, encoding="latin-1")
-    assert "config.json is no" in said(path, tmp_path)
+    refuse(path, tmp_path, "config.json is no")
 
 
 def test_a_folder_with_two_files_or_none(tmp_path):
     path = published.write_safetensors(tmp_path / "got", SCALAR)
     shutil.copy(path, path.with_name("older.safetensors"))
-    sentence = said(path.parent, tmp_path)
-    assert "holds 2 files of weights (model.safetensors, older.safetensors); name the" in sentence
+    names = "model.safetensors, older.safetensors"
+    refuse(path.parent, tmp_path, f"holds 2 files of weights ({names}); name the")
     for file in path.parent.iterdir():
         file.unlink()
-    assert "holds no file of weights (.safetensors, .pt" in said(path.parent, tmp_path)
-    assert "does not exist; name a file of weights or the folder" in said(path, tmp_path)
+    refuse(path.parent, tmp_path, "holds no file of weights (.safetensors, .pt")
+    refuse(path, tmp_path, "does not exist; name a file of weights or the folder")
     with pytest.raises(UserError, match=r"^'aa.{1,200} cannot be read \(File name too long\)"):
         import_run("a" * 5000, None, 0, tmp_path / "run", SETTINGS)
 
@@ -258,26 +244,18 @@ def test_a_folder_with_two_files_or_none(tmp_path):
 # --- what all of them come to ---------------------------------------------------------------------
 
 
-def refused(folder: Path, content: bytes, name: str, words: str) -> None:
-    """Write a file and import it: one sentence with some words, and nothing written."""
-    (folder / "got").mkdir()
-    path = folder / "got" / name
-    path.write_bytes(content)
-    sentence = said(path, folder)
-    assert words in sentence, sentence
-
-
-def said(path: Path, folder: Path, row: str = "gblsr_scalar") -> str:
-    """The sentence about a file that cannot be imported as a row; nothing is written."""
+def refuse(path: Path, folder: Path, words: str, row: str = "gblsr_scalar") -> str:
+    """Import a file as a row: one sentence with some words, returned, and nothing written."""
     with pytest.raises(UserError) as refusal:
         import_run(str(path), configuration.find_row(row), 0, folder / "run", SETTINGS)
-    sentence = str(refusal.value)
-    assert "\n" not in sentence
-    assert sentence.endswith(".")
-    assert len(sentence) < 600
-    assert str(folder) in sentence
+    said = str(refusal.value)
+    assert words in said, said
+    assert "\n" not in said
+    assert said.endswith(".")
+    assert len(said) < 600
+    assert str(folder) in said
     assert not (folder / "run").exists()
-    return sentence
+    return said
 
 
 def test_tensors_are_named_as_in_the_file(tmp_path):
@@ -285,16 +263,17 @@ def test_tensors_are_named_as_in_the_file(tmp_path):
     wrapped = {f"module.{name}": values for name, values in SCALAR.items()}
     del wrapped["module.decoder.global_s_raw"]
     path = published.write_safetensors(tmp_path / "wrapped", wrapped)
-    assert "it has no 'module.decoder.global_s_raw'; it fits gblsr_fixed." in said(path, tmp_path)
+    refuse(path, tmp_path, "it has no 'module.decoder.global_s_raw'; it fits gblsr_fixed.")
     for name, theirs in (("lte_rdn", "encoder.GFF.1.bias"), ("liif_edsr", "encoder.body.16.bias")):
         tensors = published.weights(name, SETTINGS).theirs
         tensors[theirs] = tensors[theirs][1:].clone()
         path = published.write_safetensors(tmp_path / name, tensors)
-        assert f"its {theirs.replace('16', '#')!r} is " in said(path, tmp_path, name)
+        refuse(path, tmp_path, f"its {theirs.replace('16', '#')!r} is ", name)
 
 
 def test_the_command_says_it_and_exits_with_2(tmp_path, capsys):
-    path = with_code(tmp_path / "model.pt", True)
+    path = tmp_path / "model.pt"
+    save_code(path, zipped=True)
     words = ["import", str(path), "--as", "gblsr_scalar", "--seed", "0", "--output"]
     assert main([*words, str(tmp_path / "run")]) == 2
     assert "could run code" in capsys.readouterr().err
