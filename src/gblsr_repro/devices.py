@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import UserError
-from .locks import lock_file
+from .files import lock_file
 from .progress import log
 
 if TYPE_CHECKING:

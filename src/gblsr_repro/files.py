@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -17,9 +18,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from .errors import UserError, build_write_error
-from .locks import HAS_LOCKS, lock_file
 from .progress import log
 
+try:
+    import fcntl
+except ImportError:  # Windows has no `flock`
+    fcntl = None  # type: ignore[assignment]
+
+HAS_LOCKS = fcntl is not None
 TEMPORARY = ".unfinished"
 CLOCK_SKEW_SECONDS = 60.0
 
@@ -72,6 +78,26 @@ def _create_temporary(path: Path) -> tuple[IO[bytes], Path]:
                 held.close()
             return held, Path(name)
         held.close()  # another process removed it before it was locked
+
+
+def lock_file(file: int | IO[bytes], wait: bool) -> None:
+    """Lock an open file until it is closed or its process ends.
+
+    Raises `BlockingIOError` where another process has the lock and this one shall not wait for it,
+    and another `OSError` where there are no locks.
+    """
+    if not HAS_LOCKS:
+        raise OSError(errno.ENOTSUP, "no locks on this system")
+    fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def require_locks() -> None:
+    """Raise `UserError` on a system where jobs of the workflow could not be kept apart."""
+    if not HAS_LOCKS:
+        raise UserError(
+            "The workflow and its jobs need file locks, which this system lacks; run them on "
+            "Linux, in WSL or on a Mac (the commands for your own images work here)."
+        )
 
 
 @contextmanager

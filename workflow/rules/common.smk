@@ -15,8 +15,7 @@ from gblsr_repro import config as settings_module
 from gblsr_repro import dependencies
 from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import check_dates
-from gblsr_repro.locks import require_locks
+from gblsr_repro.files import check_dates, require_locks
 from gblsr_repro.analysis import schemas
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from .. import __version__
 from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
-from ..locks import require_locks
+from ..files import require_locks
 from ..progress import set_up_logging
 from . import images, jobs, reports  # noqa: F401 (their commands)
 from .commands import COMMANDS, read_options

@@ -25,7 +25,6 @@ CARRIERS = (
     "devices.py",
     "errors.py",
     "files.py",
-    "locks.py",
     "progress.py",
     "records.py",
     "wording.py",
