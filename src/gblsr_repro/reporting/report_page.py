@@ -64,7 +64,9 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     tables = _build_items("table", _build_table, source, folder)
     inside = [judged, compared, tables, figures]
     if preset == "demo":
-        inside = [_build_demo_results(source), figures, judged, compared, tables]
+        learned = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
+        first = Section("What it learned", tables=[table for table in learned if any(table.groups)])
+        inside = [first, figures, judged, compared, tables]
     inside.append(_build_or_explain("Cost", list_training_costs, source))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
@@ -119,12 +121,6 @@ def _build_claims(path: Path, source: Aggregates) -> Section:
 
 
 # --- what a demo learned -------------------------------------------------------------------------
-
-
-def _build_demo_results(source: Aggregates) -> Section:
-    """Build the section that a demo's page begins with: what its models learned."""
-    tables = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
-    return Section("What it learned", tables=[table for table in tables if any(table.groups)])
 
 
 def _compare_with_mean_color(source: Aggregates) -> Table:

@@ -34,6 +34,7 @@ LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 BLACK = LIMIT | {"color": "black"}
 SOLID = {"linestyle": "-", "color": "black"}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
+BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 
 def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
@@ -123,7 +124,10 @@ def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figu
         _draw_variances(axes, place, mean.loc[arm] / unit, std.loc[arm] / unit, color)
         share = mean["t4"][arm]
         text = f"within: {DASH}" if math.isnan(share) else f"within: {share:.2f}\nof the total"
-        style.annotate_point(axes, place, highest[arm] / unit, text)
+        axes.annotate(
+            text, (place, highest[arm] / unit), xytext=(0, 2.5), textcoords="offset points",
+            ha="center", va="bottom", fontsize=7, linespacing=1.05, bbox=BOX,
+        )  # fmt: skip
     axes.set_xticks(range(len(mean)), [source.arms[arm].short for arm in mean.index])
     axes.set_xlim(-0.6, len(mean) - 0.4)
     axes.set_ylim(0, 1.38 * max(top, floor if near else 0) / unit or 1)

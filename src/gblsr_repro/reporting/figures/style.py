@@ -40,7 +40,6 @@ NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the note's font size
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
-BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 
 Marker = Annotated[
@@ -152,14 +151,6 @@ def draw_legend(
 ) -> None:
     """Draw a legend above the axes."""
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, **more)
-
-
-def annotate_point(axes: Axes, x: float, y: float, text: str) -> None:
-    """Annotate a point with a text over it."""
-    axes.annotate(
-        text, (x, y), xytext=(0, 2.5), textcoords="offset points", ha="center", va="bottom",
-        fontsize=7, linespacing=1.05, bbox=BOX,
-    )  # fmt: skip
 
 
 def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
