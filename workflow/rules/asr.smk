@@ -48,7 +48,6 @@ rule asr_train_run:
         method=match_one_of(method for method in METHODS if method not in IMPORTED),
     conda:
         "../../envs/gblsr.yaml"
-    threads: 1
     resources:
         **GPU,
         mem_mb=MEMORY["asr_training"],
@@ -84,7 +83,6 @@ rule asr_evaluate:
         f"{R}/logs/asr_evaluate/{{method}}_seed{{seed}}.log",
     conda:
         "../../envs/gblsr.yaml"
-    threads: 1
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
@@ -116,7 +114,6 @@ rule bicubic:
         f"{R}/logs/bicubic.log",
     conda:
         "../../envs/gblsr.yaml"
-    threads: 1
     resources:
         mem_mb=MEMORY["other"],
         runtime=MINUTES["asr_evaluation"],

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +29,17 @@ os.environ.update(
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.getenv("PATH", "")]),
 )
 
-try:
+
+@contextmanager
+def exit_at_mistakes():
+    """Exit with the one sentence of a mistake of the user's."""
+    try:
+        yield
+    except (UserError, OSError) as error:
+        sys.exit(f"gblsr-repro: {error}")
+
+
+with exit_at_mistakes():
     require_locks()
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
@@ -38,8 +49,6 @@ try:
     DATASETS = settings_module.list_datasets(config)
     ITEMS = settings_module.list_items(config)
     settings_module.find_mirror(config)
-except (UserError, OSError) as error:
-    sys.exit(f"gblsr-repro: {error}")
 
 R = config["results"]
 # Validated here, once for all jobs. A job on a node of a cluster reads the Snakefile again and gets
@@ -120,26 +129,22 @@ def follow(rule, wildcard=None, subjects=None, about=None):
     """
 
     @cache
+    @exit_at_mistakes()
     def collect(name):
         subject = subjects[name] if subjects else name
-        try:
-            found = dependencies.collect_dependencies(rule, subject, config)
-        except UserError as error:
-            sys.exit(f"gblsr-repro: {error}")
+        found = dependencies.collect_dependencies(rule, subject, config)
         return sorted(f"{name}: {json.dumps(found[name], sort_keys=True)}" for name in found)
 
     return lambda wildcards: collect(wildcards[wildcard] if wildcard else about)
 
 
 @cache
+@exit_at_mistakes()
 def check_arms():
     """Exit with an error if an arm is outside the budget."""
     from gblsr_repro import preflight
 
-    try:
-        preflight.check_native_benchmark(config)
-    except UserError as error:
-        sys.exit(f"gblsr-repro: {error}")
+    preflight.check_native_benchmark(config)
 
 
 def check_before_training(wildcards):
@@ -161,6 +166,7 @@ def list_sources_of_arrays(name):
 
 
 @cache
+@exit_at_mistakes()
 def check_released(benchmark, name, seed):
     """Return the files at hand of released weights; exit with an error if no run can be made of them.
 
@@ -169,12 +175,7 @@ def check_released(benchmark, name, seed):
     from gblsr_repro.released.importing import check_before_import
 
     row = (ARMS if benchmark == "native" else METHODS)[name]
-    try:
-        return check_before_import(
-            row, seed, Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), config
-        )
-    except UserError as error:
-        sys.exit(f"gblsr-repro: {error}")
+    return check_before_import(row, seed, Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), config)
 
 
 def find_files_to_import(wildcards):
@@ -217,14 +218,12 @@ def list_inputs_of_items(items):
     ]
 
 
+@exit_at_mistakes()
 def check_compiler(wildcards):
     """Exit with an error without LaTeX, before hours are spent on what it is to compile."""
     from gblsr_repro.reporting.document import require_compiler
 
-    try:
-        require_compiler()
-    except UserError as error:
-        sys.exit(f"gblsr-repro: {error}")
+    require_compiler()
     return []
 
 

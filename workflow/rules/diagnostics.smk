@@ -22,7 +22,6 @@ if ADAPTIVE:
         retries: 1
         conda:
             "../../envs/gblsr.yaml"
-        threads: 1
         resources:
             **GPU,
             mem_mb=MEMORY["evaluation"],

@@ -18,7 +18,6 @@ rule train:
         arm=match_one_of(arm for arm in ARMS if arm not in IMPORTED),
     conda:
         "../../envs/gblsr.yaml"
-    threads: 1
     resources:
         **GPU,
         mem_mb=MEMORY["training"],
@@ -60,7 +59,6 @@ rule evaluate:
         f"{R}/logs/evaluate/{{arm}}_seed{{seed}}.log",
     conda:
         "../../envs/gblsr.yaml"
-    threads: 1
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
@@ -117,7 +115,6 @@ rule exemplars:
     retries: 1
     conda:
         "../../envs/gblsr.yaml"
-    threads: 1
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
