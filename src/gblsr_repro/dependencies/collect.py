@@ -41,12 +41,6 @@ Subject = Arm | Method | Dataset | str | None
 
 TRAININGS = {Arm: "train", Method: "asr_train_run"}
 IMPORTS = {Arm: "import_arm", Method: "import_method"}
-# By table, the columns of a row that determine results; the others concern their presentation.
-DEFINING_COLUMNS = {
-    "arms": ("decoder", "options"),
-    "methods": ("encoder", "decoder", "options", "recipe"),
-    "datasets": ("kind", "files", "images"),
-}
 
 
 def collect_dependencies(rule: str, subject: Subject, config: Config) -> Dependencies:
@@ -61,7 +55,7 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     names = [name.format(about) if about else name.removesuffix(".{}") for name in listed.settings]
     dependencies: Dependencies = {}
     classes: list[type] = []
-    if listed.table and isinstance(subject, Arm | Method | Dataset):
+    if isinstance(subject, Arm | Method | Dataset):
         dependencies |= identify_row(subject)
     if isinstance(subject, Arm | Method):
         classes = [*find_model_classes(subject)]
@@ -105,19 +99,23 @@ def digest_run_code(row: Arm | Method, record: Mapping[str, Any]) -> str:
 
 
 def identify_row(row: Arm | Method | Dataset) -> Dependencies:
-    """Identify a row by what of it determines its results, by table and column.
+    """Identify a row by the columns that determine its results; others are about how it is shown.
 
     However a row is written, the same classes and options are the same text: "module:Class", and
     the options in alphabetical order.
     """
     if isinstance(row, Dataset):
-        return {f"datasets.{name}": getattr(row, name) for name in DEFINING_COLUMNS["datasets"]}
+        return {f"datasets.{name}": getattr(row, name) for name in ("kind", "files", "images")}
     encoder, decoder = (f"{cls.__module__}:{cls.__name__}" for cls in find_model_classes(row))
-    described = {"decoder": decoder, "options": " ".join(sorted(row.options.split()))}
+    options = " ".join(sorted(row.options.split()))
     if isinstance(row, Arm):
-        return {f"arms.{name}": text for name, text in described.items()}
-    described |= {"encoder": encoder, "recipe": row.recipe}
-    return {f"methods.{name}": described[name] for name in DEFINING_COLUMNS["methods"]}
+        return {"arms.decoder": decoder, "arms.options": options}
+    return {
+        "methods.encoder": encoder,
+        "methods.decoder": decoder,
+        "methods.options": options,
+        "methods.recipe": row.recipe,
+    }
 
 
 def find_model_classes(row: Arm | Method) -> tuple[type, type]:

@@ -12,16 +12,14 @@ class Rule:
     `settings` are dotted names; a section means all its settings, `{}` the name of the column or
     array that is the job's subject; without one the whole map counts. `code` are modules and
     folders of the package that compute the output; what they import counts, too (see `list_files`).
-    `table` is that of the job's subject, if it is a row: its defining columns count and, for arms
-    and methods, the settings and the code of the classes that it names. `all_arms` adds the code of
-    the classes of all arms. `training` adds the settings of the training, `initial` those that set
-    initial values alone, `sizes` the rows of config/sizes.tsv. `files` are files in config/ that
-    count as a whole.
+    Of a job about a row its defining columns count and, for arms and methods, the settings and the
+    code of the classes that it names. `all_arms` adds the code of the classes of all arms.
+    `training` adds the settings of the training, `initial` those that set initial values alone,
+    `sizes` the rows of config/sizes.tsv. `files` are files in config/ that count as a whole.
     """
 
     settings: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
-    table: str = ""
     all_arms: bool = False
     training: bool = False
     initial: bool = True
@@ -70,7 +68,7 @@ EXPERIMENT = ("preset", "seeds", "released", "native", "asr", "latency", "diagno
 RULES = {
     # The manifest of a data set is written once and all later readers compare with it: neither the
     # checksum of a download nor the code that downloads changes it.
-    "fetch": Rule(table="datasets"),
+    "fetch": Rule(),
     "standardize": Rule(
         ("native.data.image_size", "native.data.evaluate.{}"), code=("data/standardize.py",)
     ),
@@ -84,8 +82,8 @@ RULES = {
         ),
         code=("evaluation/regions.py",),
     ),
-    "train": Rule(code=("training/native.py", "training/loop.py"), table="arms", training=True),
-    "import_arm": Rule(("released.{}",), code=("released/importing.py",), table="arms"),
+    "train": Rule(code=("training/native.py", "training/loop.py"), training=True),
+    "import_arm": Rule(("released.{}",), code=("released/importing.py",)),
     "evaluate": Rule(("native.metrics",), code=("evaluation/native.py",)),
     "evaluate_validation": Rule(
         ("native.metrics", "diagnostics.images"), code=("evaluation/native.py",)
@@ -99,20 +97,13 @@ RULES = {
         ),
         code=("evaluation/native_fields.py",),
     ),
-    "latency": Rule(
-        ("latency",), code=("evaluation/native_latency.py",), table="arms", initial=False
-    ),
+    "latency": Rule(("latency",), code=("evaluation/native_latency.py",), initial=False),
     "asr_standardize": Rule(("asr.train",), code=("data/superres.py",)),
     "asr_train_run": Rule(
-        ("asr.train",),
-        code=("training/asr.py", "training/loop.py"),
-        table="methods",
-        training=True,
+        ("asr.train",), code=("training/asr.py", "training/loop.py"), training=True
     ),
     "import_method": Rule(
-        ("released.{}", "asr.training.scale_range"),
-        code=("released/importing.py",),
-        table="methods",
+        ("released.{}", "asr.training.scale_range"), code=("released/importing.py",)
     ),
     "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), code=("evaluation/asr.py",)),
     "asr_bicubic": Rule(
@@ -131,7 +122,6 @@ RULES = {
             "asr.training.scale_range",
         ),
         code=("evaluation/asr_latency.py",),
-        table="methods",
         initial=False,
         sizes=True,
     ),
