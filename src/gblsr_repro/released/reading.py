@@ -35,7 +35,6 @@ NOT_WEIGHTS = {
     b"<html": "a page of HTML",
     b"version https://git-lfs": "a pointer of Git LFS",
 }
-TORCH_BEGINNINGS = (b"PK", b"\x80")  # of a zip file, and of a pickle
 # The class of numpy's scalars in a pickle, by its names in numpy 2 and 1, and what it is made with.
 SCALAR = np.float64(0).__reduce__()[0]
 NUMPY_SCALARS: list[Any] = [
@@ -130,9 +129,6 @@ def _read_safetensors(files: Files) -> tuple[Mapping[str, Tensor], Record]:
 
 def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
     """Read the tensors of a file of torch, and its plain values."""
-    with path.open("rb") as stream:
-        if not stream.read(2).startswith(TORCH_BEGINNINGS):
-            raise UserError(f"{path} is damaged or no file of torch; get it again.")
     try:
         with torch.serialization.safe_globals(NUMPY_SCALARS):
             content = torch.load(path, map_location="cpu", weights_only=True)
@@ -192,5 +188,4 @@ def _is_plain(name: Any, value: Any) -> bool:
         and isinstance(value, Tensor)
         and value.layout == torch.strided
         and value.device.type == "cpu"
-        and not value.is_quantized
     )
