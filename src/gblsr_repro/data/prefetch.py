@@ -14,11 +14,11 @@ class Prefetcher(Generic[Item]):
 
     The item of a step depends on the step alone. Steps can therefore be requested in any order,
     and a resumed run gets the items that an uninterrupted run gets. An exception in `prepare` is
-    raised where its step is requested. No step from `stop` on is prepared ahead (None: no limit).
+    raised where its step is requested: never, of a step after the last one.
     """
 
-    def __init__(self, prepare: Callable[[int], Item], stop: int | None = None) -> None:
-        self.prepare, self.stop = prepare, stop
+    def __init__(self, prepare: Callable[[int], Item]) -> None:
+        self.prepare = prepare
         self._thread = ThreadPoolExecutor(1, "prefetch")
         self._next: tuple[int, Future[Item]] | None = None
 
@@ -28,8 +28,5 @@ class Prefetcher(Generic[Item]):
             current = self._next[1]
         else:
             current = self._thread.submit(self.prepare, step)
-        following = step + 1
-        self._next = None
-        if self.stop is None or following < self.stop:
-            self._next = (following, self._thread.submit(self.prepare, following))
+        self._next = (step + 1, self._thread.submit(self.prepare, step + 1))
         return current.result()

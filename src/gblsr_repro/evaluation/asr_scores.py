@@ -111,7 +111,7 @@ def score_set(
         return build_pair(images[position], scale, settings["downsampling"])
 
     # The next image is decoded and resized while the device works on the current one.
-    prefetcher = Prefetcher(build, stop=len(images))
+    prefetcher = Prefetcher(build)
     shaved = compute_border(column, scale, config)
 
     def score(position: int) -> dict[str, Any]:
