@@ -225,7 +225,7 @@ def test_what_config_json_says_otherwise(name, tmp_path):
 def test_a_config_json_that_is_none(content, tmp_path):
     path = published.write_safetensors(tmp_path / "got", SCALAR)
     (path.parent / "config.json").write_text(content, encoding="latin-1")
-    refuse(path, tmp_path, "config.json is no")
+    refuse(path, tmp_path, "config.json is damaged")
 
 
 def test_a_folder_with_two_files_or_none(tmp_path):

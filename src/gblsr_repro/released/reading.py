@@ -7,7 +7,6 @@ common libraries put them, or the whole content of the file.
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ import torch
 from torch import Tensor
 
 from ..errors import UserError
-from ..files import compute_sha256
+from ..files import compute_sha256, read_json_map
 from ..weights import parse_tensors, read_weights
 from .folder import SAFETENSORS, Files
 
@@ -69,7 +68,7 @@ def read_checkpoint(files: Files) -> Checkpoint:
     """
     path = files.weights
     _check_file(files)
-    facts = read_facts(files.facts) if files.facts else {}
+    facts = read_json_map(files.facts) if files.facts else {}
     record: Record = {}
     if path.suffix == SAFETENSORS:
         tensors, record = _read_safetensors(files)
@@ -78,17 +77,6 @@ def read_checkpoint(files: Files) -> Checkpoint:
         facts |= others
     tensors, prefix = _strip_prefix(tensors)
     return Checkpoint(path, compute_sha256(path), tensors, prefix, facts, record)
-
-
-def read_facts(path: Path) -> Facts:
-    """Read a config.json; `UserError` if it is no JSON map."""
-    try:
-        facts = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is no JSON text; get it again, or remove it.") from error
-    if not isinstance(facts, dict):
-        raise UserError(f"{path} is no map of settings; get it again, or remove it.")
-    return facts
 
 
 def _check_file(files: Files) -> None:
