@@ -80,7 +80,7 @@ def read_checkpoint(files: Files) -> Checkpoint:
 
 
 def _check_file(files: Files) -> None:
-    """Raise `UserError` for files that are too large, unreadable, or begin as no weights do."""
+    """Raise `UserError` for files that are too large, or begin as no weights do."""
     for path in files.present:
         largest = LARGEST if path == files.weights else LARGEST_TEXT
         if path.stat().st_size > largest:
@@ -88,13 +88,8 @@ def _check_file(files: Files) -> None:
                 f"{path} has {path.stat().st_size:,} bytes, more than the {largest:,} that such a "
                 "file of these models may have; name another file."
             )
-    try:
-        with files.weights.open("rb") as stream:
-            beginning = stream.read(512).lstrip().lower()
-    except OSError as error:
-        raise UserError(
-            f"{files.weights} cannot be read ({error.strerror}); make it readable."
-        ) from error
+    with files.weights.open("rb") as stream:
+        beginning = stream.read(512).lstrip().lower()
     for begins, kind in NOT_WEIGHTS.items():
         if beginning.startswith(begins):
             raise UserError(f"{files.weights} is {kind}, not the weights; get the file itself.")
