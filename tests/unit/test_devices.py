@@ -1,9 +1,8 @@
 """The GPUs of a machine are named, checked, and shared out to jobs, one each."""
 
 import os
-import subprocess
 import sys
-import time
+import tempfile
 from functools import partial
 from types import SimpleNamespace
 from unittest import mock
@@ -15,83 +14,56 @@ import torch
 from gblsr_repro import devices, runtime
 from gblsr_repro.errors import UserError
 
-# Takes a GPU as a job does, says which, and holds it until its input ends.
-JOB = (
-    "import os, sys; from gblsr_repro import devices; devices.reserve_gpu();"
-    "print(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True); sys.stdin.read()"
-)
+
+class Waits(Exception):
+    """A job waits for a GPU."""
 
 
 @pytest.fixture
 def smi(tmp_path, monkeypatch):
     """Pretend an nvidia-smi that names so many GPUs; return their identifiers."""
-    monkeypatch.delenv(devices.VISIBLE, raising=False)
-    monkeypatch.delenv(devices.JOBS_PER_GPU, raising=False)
-    monkeypatch.delenv(devices.SLURM_JOB, raising=False)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for name in (devices.VISIBLE, devices.JOBS_PER_GPU, devices.SLURM_JOB):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-
+    monkeypatch.setattr(devices, "time", SimpleNamespace(sleep=mock.Mock(side_effect=Waits)))
     return partial(made.nvidia_smi, tmp_path)
 
 
-class Job:
-    """A process that takes a GPU."""
-
-    def __init__(self, **environment):
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", JOB],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | environment,
-        )
-
-    def gpu(self):
-        """Wait until it has one and return it."""
-        return self.process.stdout.readline().strip()
-
-    def waits(self):
-        """Whether it is still without one after a while."""
-        os.set_blocking(self.process.stdout.fileno(), False)
-        time.sleep(3 * devices.POLL_SECONDS)
-        said = self.process.stdout.readline()
-        os.set_blocking(self.process.stdout.fileno(), True)
-        return not said and self.process.poll() is None
-
-
 @pytest.fixture
-def job():
-    """Start jobs that are ended with the test."""
-    started = []
+def take(monkeypatch):
+    """Take a GPU as a new process does, and hold it; return what it may see afterwards."""
 
-    def start(**environment):
-        started.append(Job(**environment))
-        return started[-1]
+    def reserve(**environment):
+        with monkeypatch.context() as patch:
+            patch.setattr(devices, "_lock_handles", [])
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            devices.reserve_gpu()
+            return os.environ.pop(devices.VISIBLE, None)
 
-    yield start
-    for one in started:
-        one.process.kill()
-        one.process.communicate()
+    return reserve
 
 
-def test_what_a_scheduler_gave_is_used_without_waiting(smi, job):
+def test_what_a_scheduler_gave_is_used_without_waiting(smi, take):
     """One each, also after a kill: tests/workflow/test_gpus.py."""
     names = smi(4)
     given = {devices.VISIBLE: "2", devices.SLURM_JOB: "7"}
-    assert [job(**given).gpu() for _ in range(2)] == ["2", "2"]
-    assert job(**{devices.VISIBLE: "2"}).waits()  # what somebody named may be in use
+    assert [take(**given) for _ in range(2)] == ["2", "2"]
+    with pytest.raises(Waits):
+        take(**{devices.VISIBLE: "2"})  # what somebody named may be in use
     # Others keep off it, and from a list one is taken.
     several = {devices.VISIBLE: "1,2"}
-    assert job(**several).gpu() == names[1]
-    assert job(**several).waits()
+    assert take(**several) == names[1]
+    with pytest.raises(Waits):
+        take(**several)
 
 
-def test_without_gpus_nothing_is_touched(smi, job, monkeypatch, tmp_path):
+def test_without_gpus_nothing_is_touched(smi, take, monkeypatch, tmp_path):
     smi(2)
-    assert job(**{devices.VISIBLE: "-1"}).gpu() == "-1"
+    assert take(**{devices.VISIBLE: "-1"}) == "-1"
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
-    assert job().gpu() == "None"
+    assert take() is None
     assert not list(tmp_path.glob("*.lock"))
 
 
