@@ -49,6 +49,22 @@ def test_cutoff_follows_the_higher_of_the_two_modes():
     assert found[0, 15, 3] == pytest.approx(0.982, abs=5e-4)  # "approximately 0.98" in the paper
 
 
+def test_a_patch_reaches_half_a_pixel_beyond_its_pixel_centers():
+    patch, count = 8, 6
+    generator = torch.Generator().manual_seed(0)
+    c = torch.randn(1, 3, count, count, 1, 2, generator=generator, dtype=torch.float64)
+    s = torch.tensor(0.7, dtype=torch.float64)
+    edge = patch - 0.5
+    positions = torch.tensor([[[0.0, edge - 1e-9], [0.0, edge + 1e-9]]], dtype=torch.float64)
+    left, right = spectral.evaluate_at_positions(c, s, positions, patch)[0]
+    beyond = torch.tensor([1 + 1 / (patch - 1), -1 - 1 / (patch - 1)], dtype=torch.float64)
+    psi_y = spectral.evaluate_modes(torch.tensor(-1.0, dtype=torch.float64), count, s)
+    psi_x = spectral.evaluate_modes(beyond, count, s)
+    for side, value in enumerate((left, right)):
+        expected = torch.einsum("kij,i,j->k", c[0, ..., 0, side], psi_y, psi_x[side])
+        torch.testing.assert_close(value, expected, rtol=0, atol=1e-6)
+
+
 def test_an_odd_number_of_modes_ends_in_a_sine():
     v = torch.linspace(-1, 1, 5, dtype=torch.float64)
     last = spectral.evaluate_modes(v, 5, 0.5)[..., -1]

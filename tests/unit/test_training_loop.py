@@ -4,7 +4,6 @@ import json
 import math
 import os
 import signal
-from contextlib import suppress
 from unittest import mock
 
 import pytest
@@ -129,25 +128,6 @@ def test_it_tells_how_far_it_is(path):
     last = json.loads(checkpoint.get_progress_path(path).read_text())
     assert last.pop("steps_per_second") > 0
     assert last == {"run": "job", "step": 6, "saved": 6, "steps": 20, "running": False}
-
-
-@pytest.mark.parametrize("steps", [8, 20], ids=["half done", "finished"])
-def test_what_follows_from_something_else_is_trained_anew(path, steps, caplog):
-    """Finished or not: the code of another run's state has no part in this one's weights."""
-    whole = Job(path.with_name("whole.pt"))
-    expected = whole.run()
-    stopped = Job(path)
-    stopped.at = {steps - 1: stop}
-    with suppress(StopRequested):
-        stopped.run({"job": 1, "code_sha256": "a"}, A, keep_state=True)
-    assert path.exists()
-    again = Job(path)
-    record = again.run({"job": 1, "code_sha256": "b"}, B, keep_state=True)
-    assert "commit a (the code differs): this run starts at step 0" in caplog.text
-    assert f"from step {steps} of the other run" in caplog.text
-    assert torch.equal(again.weights(), whole.weights())
-    assert rows_without_rate(record) == rows_without_rate(expected)
-    assert (record.resumed, record.trained_by) == (0, [B])
 
 
 def test_a_signal_at_any_moment_of_a_step_finds_the_state_saved(path):

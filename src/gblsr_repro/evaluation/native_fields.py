@@ -31,35 +31,21 @@ def write_fields(
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     bounds, images = regions.Thresholds.read(thresholds), ImageArray.open(array)
+    settings = MetricSettings.from_config(config)
+    count = min(config["diagnostics"]["images"], len(images))
     for run in runs:
         model = runtime.prepare_for_inference(load_run(run, NativeModel, config), device)
         seed = read_record(run / "run.json").get("seed", 0)
         log.info("fields of %s seed %s", model.name, seed)
-        fields = predict_fields(model, images, bounds, config, device)
+        parts: list[tuple[Tensor, ...]] = []
+        with torch.no_grad():
+            for position in show_progress(range(count), "fields", "image"):
+                image = images.load_images([position], device)
+                of_image = (
+                    *model.decoder.predict_fields(model.encode(image)),
+                    regions.label_patches(image, bounds, settings),
+                )
+                parts.append(tuple(field.cpu() for field in of_image))
+        bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
+        fields = Fields(bandwidth, order, region, images.names[:count])
         fields.write(output / model.name / f"seed{seed}.npz")
-
-
-def predict_fields(
-    model: NativeModel,
-    array: ImageArray,
-    bounds: regions.Thresholds,
-    config: Config,
-    device: torch.device,
-) -> Fields:
-    """Predict bandwidth and order of the patches of an array's first diagnostics.images images.
-
-    `bounds` are the thresholds of the regions.
-    """
-    settings = MetricSettings.from_config(config)
-    count = min(config["diagnostics"]["images"], len(array))
-    parts: list[tuple[Tensor, ...]] = []
-    with torch.no_grad():
-        for position in show_progress(range(count), "fields", "image"):
-            images = array.load_images([position], device)
-            of_image = (
-                *model.decoder.predict_fields(model.encode(images)),
-                regions.label_patches(images, bounds, settings),
-            )
-            parts.append(tuple(field.cpu() for field in of_image))
-    bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
-    return Fields(bandwidth, order, region, array.names[:count])
