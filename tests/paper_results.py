@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.analysis.subjects import ARMS, ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
 from gblsr_repro.config import load, read_arms, read_methods
 from results import PAPER, Results

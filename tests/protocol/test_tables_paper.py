@@ -15,8 +15,7 @@ from paper_results import build_paper_run
 from scipy import stats
 
 from gblsr_repro.analysis.metrics import Metric
-from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.analysis.statistics import Summary, compute_pooled_p, mark_bold
 from gblsr_repro.config import load, read_items
 from gblsr_repro.reporting.items import select_items

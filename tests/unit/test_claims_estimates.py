@@ -13,8 +13,7 @@ from gblsr_repro.analysis import estimates
 from gblsr_repro.analysis.claims.native import read_criterion
 from gblsr_repro.analysis.estimates import Estimate, NotMeasuredError
 from gblsr_repro.analysis.measured import Measured
-from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.config import load
 
 TABLES = read_paper_aggregates(load())

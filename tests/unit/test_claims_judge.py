@@ -12,10 +12,9 @@ from paper_results import build_paper_run
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
-from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
-from gblsr_repro.analysis.reader import Aggregates, Rows
+from gblsr_repro.analysis.reader import Aggregates, Rows, read_paper_aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError

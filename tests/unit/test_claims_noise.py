@@ -18,9 +18,8 @@ from gblsr_repro.analysis.claims.rules import ALPHA, Agreement
 from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim
 from gblsr_repro.analysis.measured import Measured
-from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.config import load_protocol
 
 PAPER = read_paper_aggregates(load_protocol())

@@ -20,8 +20,7 @@ from matplotlib.text import Text
 from paper_results import build_paper_run
 from PIL import Image
 
-from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json

@@ -15,8 +15,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from paper_results import build_paper_run
 
-from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.config import load_protocol, read_items
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style

@@ -23,6 +23,7 @@ from ..config import (
     Arm,
     Config,
     Method,
+    find_repository_root,
     list_arms,
     read_arms,
     read_datasets,
@@ -260,3 +261,12 @@ class Aggregates:
     def baselines(self) -> dict[str, Arm]:
         """The baselines of the main tables."""
         return {name: arm for name, arm in self.benchmark.items() if arm.group == BASELINE}
+
+
+def read_paper_aggregates(config: Config) -> Aggregates:
+    """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
+    paper = Aggregates(find_repository_root() / "config" / "paper", config)
+    paper.provenance = Provenance.paper()
+    rows = [*paper.table("budget"), *paper.table("asr_runs")]
+    paper.tables["structure"] = [{"name": row["arm"], "value": row["parameters"]} for row in rows]
+    return paper

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, read_claims
 from ..analysis.metrics import list_shown
-from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.provenance.differences import Scope, join_values
-from ..analysis.reader import BICUBIC, Aggregates
+from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary
 from ..config import load_protocol

@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..analysis.metrics import Metric, list_shown
-from ..analysis.paper_aggregates import read_paper_aggregates
-from ..analysis.reader import Aggregates, read
+from ..analysis.reader import Aggregates, read, read_paper_aggregates
 from ..config import BASELINE, Config, load_protocol
 from ..errors import UserError
 from ..files import write_text

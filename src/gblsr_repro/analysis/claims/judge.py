@@ -24,9 +24,8 @@ from ...config import Config, load_protocol
 from ...errors import UserError
 from ..estimates import Estimate, NotMeasuredError
 from ..measured import Measured
-from ..paper_aggregates import read_paper_aggregates
 from ..provenance.differences import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
-from ..reader import NATIVE_TIMES, Aggregates
+from ..reader import NATIVE_TIMES, Aggregates, read_paper_aggregates
 from .published import Published
 from .rules import RULES, Agreement, Finding
 from .stated import CLAIMS, Claim

@@ -12,8 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ...analysis.derived import median_distance, pair_with_published
 from ...analysis.metrics import LSE, SUPERRES, list_shown
-from ...analysis.paper_aggregates import read_paper_aggregates
-from ...analysis.reader import Aggregates
+from ...analysis.reader import Aggregates, read_paper_aggregates
 from ...config import load_protocol
 from ...errors import UserError
 from ..names import name_subject, sort_by_order

@@ -10,16 +10,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
-from ...analysis.paper_aggregates import read_paper_aggregates, read_printed
-from ...analysis.reader import Aggregates
+from ...analysis.reader import Aggregates, read_paper_aggregates, read_rows
 from ...analysis.schemas import RUNS
-from ...config import Config, Item, load_protocol
+from ...config import Config, Item, find_repository_root, load_protocol
 from ..items import build_item
 from ..layout import Row, Table, View
 from .training_time import build_published_times
 
 ANY_ROW = "*"  # of printed.csv
+
+
+@cache
+def read_printed() -> dict[tuple[str, str, str], str]:
+    """Read the printed cells by table, row and heading of the column."""
+    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
+    return {(row["table"], row["row"], row["column"]): row["text"] for row in rows}
 
 
 def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = ()) -> list[Table]:
