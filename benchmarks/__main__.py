@@ -17,7 +17,7 @@ from gblsr_repro import runtime
 from gblsr_repro.errors import UserError
 from gblsr_repro.progress import log, set_up_logging
 
-from . import data, native, rendering, training, upscalers
+from . import data, native, rendering, training
 from .bench import Bench
 from .measure import CoreMeter, measure_case
 from .record import Record
@@ -27,7 +27,6 @@ GROUPS: dict[str, ModuleType] = {
     "data": data,
     "training": training,
     "rendering": rendering,
-    "upscalers": upscalers,
 }
 RECORDS = Path(__file__).resolve().parent / "records"
 

@@ -8,20 +8,28 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from gblsr_repro import inference
+from gblsr_repro.bundled import find_bundled_model
 from gblsr_repro.config import read_methods
+from gblsr_repro.image_io import Photo
 from gblsr_repro.models.asr.implicit import HOISTED
+from gblsr_repro.models.asr.liif import LIIF
 from gblsr_repro.models.asr.local_ensemble import RenderArea
 from gblsr_repro.models.asr.local_spectral import FOLDED, GBLSR, SEPARABLE
+from gblsr_repro.models.asr.lte import LTE
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.base import PLAIN
+from gblsr_repro.weights import read_weights
 
 from .bench import Bench, format_size
+from .data import build_photograph
 from .measure import Case, Variant
 
 SCALES = (2, 3, 3.3, 4, 8)
 SIZE, QUICK_SIZE = (64, 64), (5, 7)
 LARGER = (120, 125)  # at x4
-SCALE = 4  # of whole models and of the baselines
+PHOTOGRAPH = (512, 512)
+SCALE = 4  # of whole models, of the baselines and of the photograph
 
 Low = tuple[int, int]
 
@@ -38,6 +46,7 @@ def build_cases(bench: Bench) -> Iterator[Case]:
         yield build_spectral_case(bench, low, scale, ensemble=False)
     for method in ("liif_rdn", "lte_rdn"):
         yield build_implicit_case(bench, method, small)
+    yield build_photograph_case(bench)
 
 
 def name_ensemble(ensemble: bool) -> str:
@@ -123,3 +132,28 @@ def build_implicit_case(bench: Bench, method: str, low: Low) -> Case:
         for label, path in (("stock", PLAIN), ("hoisted", HOISTED))
     ]
     return Case(f"decoder {method}", tuple(variants), format_size(*low), SCALE)
+
+
+def build_photograph_case(bench: Bench) -> Case:
+    """Build the case of one enlarged photograph: the bundled model, and others on its encoder.
+
+    The decoders of LIIF and LTE are untrained: times do not depend on the weights.
+    """
+    size = (24, 32) if bench.quick else PHOTOGRAPH
+    photo = Photo(build_photograph(size))
+    path = find_bundled_model("asr")
+    config = read_weights(path)[0]["config"]
+    model = inference.load_superres(path, bench.device)
+    models = {"GB-LSR": model}
+    torch.manual_seed(0)
+    largest = config["training"]["scale_range"][1]
+    sizes = {"features": model.encoder.features, "largest_scale": largest}
+    for decoder_class in (LIIF, LTE):
+        decoder = decoder_class(config["model"] | sizes)
+        others = ASRModel(model.encoder, decoder).eval().to(bench.device)
+        models[f"{decoder_class.__name__} decoder"] = others
+    variants = tuple(
+        Variant(name, partial(inference.upscale, each, photo, SCALE))
+        for name, each in models.items()
+    )
+    return Case("photograph", variants, format_size(*size), SCALE, same=False)
