@@ -78,6 +78,10 @@ class Record(Entries):
     row: dict[str, str] = ABSENT
     seed: int = ABSENT
     steps: int | None = ABSENT
+    parameters: int | None = ABSENT
+    wall_seconds: float | None = ABSENT
+    steps_per_second: float | None = ABSENT
+    peak_memory_mib: float | None = ABSENT
     config: dict[str, Any] = ABSENT
     identity: dict[str, Any] | None = ABSENT
     follows: dict[str, Any] = ABSENT

@@ -182,9 +182,9 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
     assert lines[2].startswith("native,liif,1,")
 
 
-def test_run_record_without_a_number_is_refused(tmp_path, config):
+def test_run_record_with_a_word_for_a_number_is_refused(tmp_path, config):
     run_record(tmp_path, "liif", 1, wall_seconds="long")
-    with pytest.raises(UserError, match="no number 'wall_seconds'"):
+    with pytest.raises(UserError, match="wall_seconds is 'long'"):
         aggregate.write("runs", tmp_path, config, tmp_path / "runs.csv")
 
 

@@ -9,7 +9,7 @@ What was not measured has no row.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -148,7 +148,7 @@ def aggregate_native(find: Find, config: Config) -> Values:
                     value = times[column, clock, "mean_ms"]
                     yield column, fields["subject"], metric, fields["seed"], value
         for fields, path in find(schemas.RUN):
-            parameters = read_number(read_record(path), "parameters", path)
+            parameters = read_record(path).get("parameters")
             yield column, fields["subject"], "params", fields["seed"], parameters
 
 
@@ -274,22 +274,13 @@ def aggregate_runs(find: Find, config: Config) -> Values:
     """
     for fields, path in find(schemas.RUN):
         record, log = read_record(path), path.with_name("log.csv")
-        origin = record.get("released") or {}
-        read = record.get if origin else partial(read_number, record, path=path)
-        numbers = [read(key) for key in RUN_NUMBERS]
+        numbers = [record.get(key) for key in RUN_NUMBERS]
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
         device = (record.get("device") or {}).get("name")
         bandwidth = logged[-1]["bandwidth"] if logged else None
         names = fields["benchmark"], fields["subject"], fields["seed"]
-        yield *names, *numbers, device, record.get("finished"), bandwidth, origin.get("by")
-
-
-def read_number(record: Mapping[str, Any], key: str, path: Path) -> Any:
-    """Return a number of a run record; raise `UserError` where it is absent or no number."""
-    value = record.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UserError(f"{path} has no number {key!r}; train this run again.")
-    return value
+        released_by = (record.get("released") or {}).get("by")
+        yield *names, *numbers, device, record.get("finished"), bandwidth, released_by
 
 
 # --- writing --------------------------------------------------------------------------------------

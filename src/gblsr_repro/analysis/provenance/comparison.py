@@ -5,7 +5,7 @@ config/paper/settings.tsv says which numbers every setting concerns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -212,38 +212,33 @@ def _format_value(value: Any) -> str:
 def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     """Compare the seeds of every arm or method: the timed ones for times, the trained ones else.
 
-    Weights that others released are of one seed, and named in whole.
+    Weights that others released are of one seed, and named in whole. Arms or methods without a
+    record take the seeds of all others.
     """
     titles, timed = list_short_names(run.benchmark), _select_scopes(run, "latency")
     released = _list_foreign(run)
     trained = {subject: seeds for subject, seeds in run.seeds.items() if subject not in released}
     others = tuple(scope for scope in run.scopes if scope not in timed)
-    wanted = _format_value(_unite_seeds(paper.seeds))
-    for seeds, scopes, left_out in ((trained, others, released), (run.timed_seeds, timed, ())):
-        if not seeds:
+    wanted = _format_value(next(iter(paper.seeds.values())))
+    for recorded, scopes, left_out in (
+        (trained, others, released),
+        (run.timed_seeds, timed, ()),
+    ):
+        if not recorded:
             continue
-        groups = _group_by_seeds(seeds, [name for name in titles if name not in left_out])
-        for seeds_of_group, names in groups.items():
-            if _format_value(seeds_of_group) != wanted:
-                recorded = [titles.get(name, name) for name in names if name in seeds]
-                of = f" of {join_words(recorded)}" if len(groups) > 1 and recorded else ""
-                sentence = _state(f"seeds{of}", _format_value(seeds_of_group), wanted)
-                subjects = tuple(names) if len(groups) > 1 or left_out else None
-                yield Difference("seeds", sentence, scopes, subjects=subjects)
-
-
-def _group_by_seeds(
-    seeds: Mapping[str, Sequence[int]], names: Iterable[str]
-) -> dict[tuple[int, ...], list[str]]:
-    """Group arms or methods by their seeds; those without a record take the seeds of all others."""
-    groups: dict[tuple[int, ...], list[str]] = {}
-    for name in dict.fromkeys([*seeds, *names]):
-        groups.setdefault(tuple(seeds.get(name, _unite_seeds(seeds))), []).append(name)
-    return groups
-
-
-def _unite_seeds(seeds: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
-    return tuple(sorted({seed for some in seeds.values() for seed in some}))
+        every = sorted({seed for seeds in recorded.values() for seed in seeds})
+        by_seeds: dict[str, list[str]] = {}
+        for name in dict.fromkeys([*recorded, *titles]):
+            if name not in left_out:
+                by_seeds.setdefault(_format_value(recorded.get(name, every)), []).append(name)
+        for seeds, names in by_seeds.items():
+            if seeds != wanted:
+                shorts = [titles.get(name, name) for name in names if name in recorded]
+                of = f" of {join_words(shorts)}" if len(by_seeds) > 1 and shorts else ""
+                subjects = tuple(names) if len(by_seeds) > 1 or left_out else None
+                yield Difference(
+                    "seeds", _state(f"seeds{of}", seeds, wanted), scopes, subjects=subjects
+                )
 
 
 def _compare_images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
@@ -291,20 +286,18 @@ def _compare_image_sets(sets: Sequence[Images], wanted: Sequence[Images] = ()) -
 
 def _compare_devices(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     """Compare the devices of trainings and timings, and how timings were taken."""
+    for words, devices, published, measure in (
+        ("trained on", run.devices, paper.devices, "cost"),
+        ("timed on", run.timed_on, paper.timed_on, "latency"),
+    ):
+        for device in devices or ["not recorded"]:
+            if device not in published:
+                sentence = _state(words, device, ", ".join(published))
+                yield Difference(DEVICE, sentence, _select_scopes(run, measure))
     timed = _select_scopes(run, "latency")
-    yield from _compare_names("trained on", run.devices, paper.devices, _select_scopes(run, "cost"))
-    yield from _compare_names("timed on", run.timed_on, paper.timed_on, timed)
     if run.shared_gpu:
         sentence = "timed on a shared GPU, and so not judged"
         yield Difference(SHARED_GPU, sentence, timed, subjects=tuple(run.shared_gpu))
     if run.sizes_only:
         sentence = "timed on blank images of the sets' sizes"
         yield Difference("asr.timing.datasets", sentence, timed, Effect.NONE)
-
-
-def _compare_names(
-    words: str, names: Sequence[str], wanted: Sequence[str], scopes: tuple[Scope, ...]
-) -> Iterator[Difference]:
-    for name in names or ["not recorded"]:
-        if name not in wanted:
-            yield Difference(DEVICE, _state(words, name, ", ".join(wanted)), scopes)
