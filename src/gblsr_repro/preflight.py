@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .analysis.budget import compare_with_anchor
+from .analysis.criteria import compare_with_anchor
 from .config import Config, find_arm, read_arms
 from .errors import UserError
 from .models.native import NativeModel, count_arm_parameters

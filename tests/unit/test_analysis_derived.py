@@ -7,8 +7,7 @@ import pytest
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis import derived
-from gblsr_repro.analysis.budget import compare_with_anchor
-from gblsr_repro.analysis.criteria import judge_criteria
+from gblsr_repro.analysis.criteria import compare_with_anchor, judge_criteria
 from gblsr_repro.analysis.metrics import LPIPS, PSNR
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.analysis.training_time import add_up, list_published_trainings

@@ -4,9 +4,8 @@ Reads the files of runs, scores and timings; writes aggregates/*.csv, aggregates
 and claims.csv, which `gblsr_repro.reporting` shows.
 
 `schemas` has the columns and inputs of every aggregate, `aggregate` makes them, and `reader` reads
-them, and the paper's numbers in their form. A number that follows from
-aggregates has one function, in `derived`, `criteria`, `training_time` or `budget`, which claims,
-tables, figures and pages call; it reads `measured` numbers as `estimates`, arrays with standard
-errors. `subjects` names the paper's arms, methods and data sets, `metrics` has the title, decimals
-and direction of every metric.
+them and the paper's numbers. A number that follows from aggregates has one function, in `derived`,
+`criteria` or `training_time`, which claims, tables, figures and pages call; it reads `measured`
+numbers as `estimates`, arrays with standard errors. `subjects` names the paper's arms, methods and
+data sets, `metrics` has the title, decimals and direction of every metric.
 """

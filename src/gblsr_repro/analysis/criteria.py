@@ -3,6 +3,7 @@
 Quality: on enough data sets the main arm's PSNR is not far below the best baseline's, its LPIPS
 not far above, and its PSNR well above the control's. Cost: its inference time is at most a
 fraction of the slowest baseline's on every set. A criterion is exact: noise does not excuse it.
+Budget: the trainable parameters of an arm lie within a band around the main arm's (F1, Table 8).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..config import Config
 from ..evaluation.locality import are_all_met
 from .derived import gap, gap_to_best, read_value, share_of_slowest
 from .metrics import LPIPS, PSNR
@@ -84,3 +86,31 @@ def _decide(met_on: Mapping[str, bool | None], required: int) -> bool | None:
     if sum(met is True for met in met_on.values()) >= required:
         return True
     return False if sum(met is not False for met in met_on.values()) < required else None
+
+
+# --- the budget -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The trainable parameters of an arm, their ratio to the main arm's, and whether it is allowed.
+
+    The ratio must lie between 1/band and band, where band is native.criteria.parameter_band. It is
+    NaN, and `in_band` None, where the main arm's parameters are not known.
+    """
+
+    parameters: float
+    ratio: float
+    in_band: bool | None
+
+
+def compare_with_anchor(counts: Mapping[str, float], config: Config) -> dict[str, Budget]:
+    """Compare the parameters of every arm with those of the main arm."""
+    anchor = counts.get(config["native"]["main_arm"], math.nan)
+    band = config["native"]["criteria"]["parameter_band"]
+    compared = {}
+    for arm, count in counts.items():
+        ratio = count / anchor
+        in_band = None if math.isnan(ratio) else 1 / band <= ratio <= band
+        compared[arm] = Budget(count, ratio, in_band)
+    return compared

@@ -95,31 +95,22 @@ class Measured:
 
     def _read_cells(self, aggregate: str, **names: Names) -> Estimate:
         """Read means over seeds with their standard errors, the pooled deviation / sqrt(n)."""
-        columns = SCHEMAS[aggregate].keys
-        keys = product(*(_as_list(names[column]) for column in columns))
-        sources = [
-            self._read_source(aggregate, **dict(zip(columns, key, strict=True))) for key in keys
-        ]
-        beside = self.beside
+        self.require(aggregate)
+        columns, beside = SCHEMAS[aggregate].keys, self.beside
         others = beside.cells(aggregate) if beside and beside.has(aggregate) else {}
-        values, errors, freedom = [], [], []
-        for source in sources:
-            cell = source.cell
-            std, degrees = pool_spreads(cell, others.get(source.key, Summary()))
+        sources, values, errors, freedom = [], [], [], []
+        for key in product(*(_as_list(names[column]) for column in columns)):
+            cell = self.aggregates.cell(aggregate, *key)
+            if not cell.measured:
+                raise NotMeasuredError(f"{aggregate}.csv has no {' '.join(key)}")
+            named = dict(zip(columns, key, strict=True))
+            subject = named.get("arm") or named["method"]
+            sources.append(Source(aggregate, key, named.get("dataset", VALIDATION), subject, cell))
+            std, degrees = pool_spreads(cell, others.get(key, Summary()))
             values.append(cell.mean)
             errors.append(std / math.sqrt(PAPER_SEEDS if math.isnan(cell.n) else cell.n))
             freedom.append(degrees)
         return Estimate(np.array(values), np.array(errors), np.array(freedom), sources)
-
-    def _read_source(self, aggregate: str, **named: str) -> Source:
-        """Read one number."""
-        self.require(aggregate)
-        key = tuple(named.values())
-        cell = self.aggregates.cell(aggregate, *key)
-        if not cell.measured:
-            raise NotMeasuredError(f"{aggregate}.csv has no {' '.join(key)}")
-        subject = named.get("arm") or named["method"]
-        return Source(aggregate, key, named.get("dataset", VALIDATION), subject, cell)
 
     def _read_runs(self, subjects: Names, column: str) -> Estimate:
         is_method = _as_list(subjects)[0] in read_methods()

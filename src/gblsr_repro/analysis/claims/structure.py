@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...config import load_protocol
-from ..budget import compare_with_anchor
+from ..criteria import compare_with_anchor
 from ..estimates import Estimate, maximum, span
 from ..measured import Measured, Measures
 from ..subjects import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from ...analysis.budget import compare_with_anchor
+from ...analysis.criteria import compare_with_anchor
 from ...analysis.derived import find_best_arms, gap_to_best, is_better, read_value
 from ...analysis.metrics import LPIPS, LSE, PSNR, Metric, list_shown
 from ...analysis.reader import NATIVE_TIMES, Aggregates
