@@ -56,9 +56,3 @@ def merge_sources(folder: Path, conditions: str, collected: Mapping[str, Any]) -
     sources = read_sources(folder)
     merged = {**sources.get(conditions, {}), **collected}
     write_json(folder / FILE, {**sources, conditions: dict(sorted(merged.items()))})
-
-
-def write_sources(folder: Path, conditions: str, results: Path) -> None:
-    """Write the JSON files of some conditions below `results`, where runs have them."""
-    for path, content in read_sources(folder).get(conditions, {}).items():
-        write_json(results / path, content)
