@@ -52,16 +52,6 @@ def test_times_alone_make_a_table_that_leaves_quality_open(results, name):
     assert "—" in shown
 
 
-def test_latency_ratios_and_absent_methods(results):
-    results.add_quality(["liif_rdn", "gblsr_asr"])
-    results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
-    results.add_times({"gblsr_asr": 1.0}, clock="fast")
-    rows = results.build_cells("asr_latency_main")
-    assert rows[BASE] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
-    assert rows["LTE-SwinIR"] == ["—"] * 6
-    assert "No results for LTE-RDN, LTE-SwinIR" in results.build("asr_latency_main").caption.text
-
-
 def test_a_method_of_the_users_has_rows_and_is_not_compared(results, monkeypatch):
     own = replace(read_methods()["liif_rdn"], method="mine", name="Mine", group="own")
     rows = {**read_methods(), "mine": own}

@@ -158,17 +158,6 @@ def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
     assert {row["clock"] for row in made.rows(output / "set14.csv")} == {"paper", "fast"}
 
 
-def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
-    finished.edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456")
-    assert len(finished.edited) == 1
-    name, aggregates = "asr_psnr_vs_scale", published(finished)
-    words = ["--aggregates", aggregates, "--output", tmp_path, "--only", name]
-    finished.run("gblsr_repro", "items", *words)
-    with Image.open(tmp_path / f"figures/{name}.png") as picture:
-        pixels = np.asarray(picture.convert("RGB"))
-    assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
-
-
 def test_a_claim_is_two_lines(finished, tmp_path):
     """CONTRIBUTING.md's example: a row of the paper's claims, and what measures it."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()

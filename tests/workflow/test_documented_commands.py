@@ -247,34 +247,3 @@ def test_the_other_blocks_of_a_page(page, checkout):
             words += ["--configfile", str(folder / "mine.yaml"), "--", "gblsr_main_kodak"]
             assert checkout.plan(*words) is None, place
             shutil.rmtree(folder)
-
-
-# One for every way in which the checks above find a command to be wrong.
-WRONG = [
-    "snakemake --cores 1 main_kodac # needs a GPU",
-    "snakemake --cores 1 licences",
-    "gblsr-repro upscale foto.jpg",
-    "gblsr-repro fetch kodac # needs a network",
-    "gblsr-repro bundel # hours",
-    "make domo",
-    "make bench",
-    "source venv/bin/activate",
-    "mv results/asr/state/nothing.pt results/a.pt",
-    "pytest -m gpus",
-    "GBLSR_FAULT_REPEATZ=1 pytest tests/faults",
-    "pytest tests/fault",
-    "python -m benchmarks --olny rendering # minutes",
-    "rm -r results",
-]
-
-
-@pytest.mark.parametrize("line", WRONG)
-def test_a_wrong_command_is_noticed(line, checkout):
-    assert len(fails_of_page(f"```sh\n{line}\n```\n", checkout)) == 1
-
-
-@pytest.mark.parametrize(
-    "span", ["gblsr-repro statuz", "gblsr-repro items --olny x", "snakemake -n nativ", "make lnit"]
-)
-def test_a_wrong_mention_is_noticed(span, checkout):
-    assert len(fails_of_page(f"Say `{span}` then.\n", checkout)) == 1
