@@ -133,16 +133,14 @@ class Results:
                 self.add("asr_latency", ms * k, 0.004 * ms, metric="mean_ms", **keys)
                 self.add("asr_latency", 1000.0 * ms, 0.1, metric="peak_memory_mib", **keys)
 
-    def add_runs(
-        self, subjects: Iterable[str], seconds: float = 90.0, seeds: int = 1, **columns: object
-    ) -> None:
+    def add_runs(self, subjects: Iterable[str], seconds: float, seeds: int = 1) -> None:
         """Add runs of arms or methods that were trained here, each a second longer."""
         for subject in subjects:
             for seed in range(seeds):
                 row = {"arm": subject, "seed": seed, "steps": 40, "parameters": 12}
                 row |= {"wall_seconds": seconds + seed, "steps_per_second": 20.0}
                 row |= {"peak_memory_mib": 512.0, "device": "Some CPU"}
-                self.add_run(**row | columns)
+                self.add_run(**row)
 
     def set_runs(self, imported: Collection[str] = ()) -> None:
         """Set one run of every arm and method of the configuration, trained here or imported."""

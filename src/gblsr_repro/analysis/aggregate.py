@@ -102,13 +102,12 @@ def read_values(name: str, results: Path, config: Config) -> pd.DataFrame:
 
 def summarize_values(name: str, values: pd.DataFrame, config: Config) -> pd.DataFrame:
     """Summarize the numbers of an aggregate over seeds, and decide what follows from the means."""
-    if name == "locality":
-        rows = summarize_seeds(name, values)
-        return append_rows(rows, [*apply_locality_tests(rows, config)])
     if name == "ablation":
-        rows = summarize_seeds(name, pd.concat([values, subtract_control(values, config)]))
-        return append_rows(rows, [*decide_criterion_b(rows, config)])
-    return summarize_seeds(name, values)
+        values = pd.concat([values, subtract_control(values, config)])
+    rows = summarize_seeds(name, values)
+    decide = {"locality": apply_locality_tests, "ablation": decide_criterion_b}.get(name)
+    decided = [*decide(rows, config)] if decide else []
+    return pd.concat([rows, pd.DataFrame(decided, columns=rows.columns)]) if decided else rows
 
 
 def summarize_seeds(name: str, values: pd.DataFrame) -> pd.DataFrame:
@@ -121,11 +120,6 @@ def summarize_seeds(name: str, values: pd.DataFrame) -> pd.DataFrame:
     rows["mean"] = rows["mean"].mask(equal, rows["first"])
     rows["std"] = rows["std"].mask(equal & (rows["n"] > 1), 0.0)
     return rows[list(VALUES)].reset_index()
-
-
-def append_rows(frame: pd.DataFrame, rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Append rows to a frame of the same columns."""
-    return pd.concat([frame, pd.DataFrame(rows, columns=frame.columns)]) if rows else frame
 
 
 # --- native benchmark -----------------------------------------------------------------------------
