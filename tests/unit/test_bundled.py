@@ -85,13 +85,6 @@ def test_bundled_weights_are_the_default(
     assert {t.dtype for t in stored.values() if t.ndim < 2} == {torch.float32}
 
 
-def test_without_bundled_weights_the_commands_say_so(photo_file, package, capsys):
-    for command in ("reconstruct", "encode", "upscale"):
-        assert cli.main([command, str(photo_file)]) == 2
-        said = capsys.readouterr().err
-        assert "weights; name a trained run's folder" in said
-
-
 @pytest.mark.parametrize(
     ("values", "of", "sentence"),
     [

@@ -52,8 +52,7 @@ def test_every_image_is_converted_and_what_is_passed_over_named(folder, tmp_path
     convert_files(plan(folder, to=tmp_path / "out"), copy)
     assert names(tmp_path / "out") == ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "f.png"]
     [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    for name in ("._a.png (hidden)", "Thumbs.db (not", "notes.txt (not", "inner (a folder)"):
-        assert name in line
+    assert line.endswith("photos: ._a.png, Thumbs.db, inner and notes.txt")
 
 
 def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):

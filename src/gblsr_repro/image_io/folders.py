@@ -221,20 +221,11 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
 
 
 def _list_inputs(folder: Path, is_input: Callable[[Path], bool]) -> list[Path]:
-    """Return the files of a folder to convert, by name; log what is passed over, and why."""
-    inputs, passed_over = [], []
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
-            passed_over.append(f"{path.name} (hidden)")
-        elif path.is_dir():
-            passed_over.append(f"{path.name} (a folder)")
-        elif not path.is_file():
-            passed_over.append(f"{path.name} (no file)")
-        elif is_input(path):
-            inputs.append(path)
-        else:
-            passed_over.append(f"{path.name} (not what this command reads)")
-    if passed_over:
+    """Return the files of a folder to convert, by name; log what is passed over."""
+    paths = sorted(folder.iterdir())
+    visible = [path for path in paths if path.is_file() and not path.name.startswith(".")]
+    inputs = [path for path in visible if is_input(path)]
+    if passed_over := sorted(path.name for path in {*paths} - {*inputs}):
         log.warning("passed over in %s: %s", folder, list_some(passed_over, NAMED))
     if not inputs:
         raise UserError(f"{folder} holds no file that this command reads; name another folder.")
