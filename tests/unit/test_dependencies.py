@@ -17,7 +17,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro import dependencies, inference, runs
 from gblsr_repro.data import standardize, superres
 from gblsr_repro.data.fetch import fetch_dataset
-from gblsr_repro.dependencies import collect
+from gblsr_repro.dependencies import code, collect
 from gblsr_repro.dependencies.code import PACKAGE, is_carrier, list_files
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import (
@@ -249,7 +249,7 @@ def test_a_job_reads_and_runs_what_its_output_is_said_to_follow_from(tiny, watch
         rules += ABOVE.get(each, [])
     of_run = METHOD if rule.startswith("asr") else ARM
     followed: set[str] = set()
-    code: set[Path] = set()
+    said: set[Path] = set()
     for each in rules:
         subject = {"train": of_run, "asr_train_run": of_run, "standardize": "train"}.get(each)
         subject = row if each == rule else subject
@@ -257,14 +257,14 @@ def test_a_job_reads_and_runs_what_its_output_is_said_to_follow_from(tiny, watch
         classes = ()
         if isinstance(subject, configuration.Arm | configuration.Method):
             classes = collect.find_model_classes(subject)
-        code |= list_files(collect.find_rule(each, subject).code, classes)
+        said |= list_files(collect.find_rule(each, subject).code, classes)
     watching = {name for name in watched.seen if collect.is_monitoring(name)}
     allowed = PLACES | WHICH | watching | ALLOWED.get(rule, set())
     if rule.endswith("latency"):  # no time depends on initial values
         initial = {name for cls in collect.find_model_classes(row) for name in cls.INITIAL}
         allowed |= {f"{configuration.locate_row(row)[0]}.model.{name}" for name in initial}
     assert watched.seen - followed - allowed == set()
-    followed_modules = modules({str(path) for path in code})
+    followed_modules = modules({str(path) for path in said})
     recording = {"training/run_record", "training/runs", "training/validation", "weights"}
     curve = {"evaluation/asr", "evaluation/asr_scores", "evaluation/luma"}
     unsaid = {
@@ -324,6 +324,9 @@ def test_modules_beside_a_class_of_ones_own_count_wherever_it_lies(tmp_path, mon
     arm = replace(ARMS["gblsr_fixed"], decoder="mine.flat:FlatDecoder")
     files = list_files((), native_models.find_classes(arm))
     assert {package / "flat.py", package / "helper.py"} <= files
+    (package / ".#flat.py").symlink_to("someone@host.1234")  # an editor's lock
+    monkeypatch.setattr(code, "PACKAGE", tmp_path)
+    assert {package / f"{name}.py" for name in texts} <= list_files(("mine",))
 
 
 # --- what a run says ------------------------------------------------------------------------------
