@@ -12,7 +12,7 @@ SIDE = 32
 REHEARSED = {
     "device": "auto",
     "native": {
-        "data": {"image_size": SIDE, "exemplars": {"kodak": "kodak_0"}},
+        "data": {"image_size": SIDE},
         "training": {"steps": 6, "batch_size": 2, "log_every": 2, "checkpoint_every": 3},
         "metrics": {"region_patches": 16},
     },
@@ -26,9 +26,7 @@ REHEARSED = {
             "checkpoint_every": 3,
             "recipes": {"rdn": {"batch_size": 3}, "swinir": {"batch_size": 3}},
         },
-        "timing": {"datasets": ["set14"], "images_per_set": 1, "size_divisor": 16},
     },
-    "latency": {"warmup": 1, "passes": 2, "images_per_set": 1},
     "diagnostics": {"images": 2},
 }
 
