@@ -2,8 +2,6 @@
 
 import made
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from gblsr_repro import config
 from gblsr_repro.cli import main
@@ -100,22 +98,3 @@ def test_a_signal_ends_the_command_with_status_75(monkeypatch, capsys):
     words = ["--arm", "liif", "--seed", "0", "--array", "a.npy", "--output", "b", "--state", "c"]
     assert main(["native", "train", *words]) == 75
     assert capsys.readouterr().err == "gblsr-repro: was stopped by SIGTERM after step 3 of 30\n"
-
-
-def test_a_compiled_model_trains_to_the_same_weights(settings, array, tmp_path, monkeypatch):
-    """By a backend that needs no compiler: that it computes the same is torch's own promise."""
-    plain = run(settings, array, tmp_path / "plain")
-    compiled = []
-
-    def eager(model):
-        compiled.append(model)
-        return real(model, backend="eager")
-
-    real = torch.compile
-    monkeypatch.setattr(torch, "compile", eager)
-    settings["native"]["training"]["compile"] = True
-    output = run(settings, array, tmp_path / "compiled")
-    assert len(compiled) == 1
-    one, other = (load_file(folder / "weights.safetensors") for folder in (plain, output))
-    for name, tensor in one.items():
-        torch.testing.assert_close(other[name], tensor)

@@ -31,7 +31,6 @@ def prepare_training(config: Config, method: Method, seed: int, array: Path) -> 
     images = PackedImages.open(array)
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
     model = ASRModel.build(method, config, seed).to(device)
-    forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     if sampler.is_resident:
         log.info("the training images are held on the device")
@@ -39,7 +38,7 @@ def prepare_training(config: Config, method: Method, seed: int, array: Path) -> 
         model,
         optimizer,
         sampler.prefetch_batches(),
-        lambda batch: compute_absolute_error(forward, batch, settings["precision"]),
+        lambda batch: compute_absolute_error(model, batch, settings["precision"]),
         sections,
         {"train": images.sha256, "on_device": sampler.is_resident},
         facts={"precision": settings["precision"], "recipe": recipe},

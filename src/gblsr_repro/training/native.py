@@ -58,7 +58,6 @@ def prepare_training(config: Config, arm: Arm, seed: int, array: Path) -> Traini
         objective.compute_loss,
         sections,
         {"train": arrays.description["sha256"]},
-        split=objective.split_batch,
         gradient_clip=recipe["gradient_clip"],
     )
 
@@ -80,7 +79,7 @@ class Objective:
         device: torch.device,
     ) -> None:
         self.read_images = build_batch_reader(arrays, sampler, device)
-        self.parts, self.seed, self.device = recipe["accumulate"], seed, device
+        self.seed, self.device = seed, device
         self.image_pixels = arrays.images.shape[1] * arrays.images.shape[2]
         self.loss_pixels: int | None = recipe["pixels"].get(arm.arm)
         if self.loss_pixels is not None and self.loss_pixels > self.image_pixels:
@@ -88,8 +87,7 @@ class Objective:
                 f"Config: native.training.pixels.{arm.arm} is {self.loss_pixels}, but an image has "
                 f"{self.image_pixels}; leave it out to use all pixels."
             )
-        forward = model if self.loss_pixels is None else model.reconstruct_pixels
-        self.forward = torch.compile(forward) if recipe["compile"] else forward
+        self.forward = model if self.loss_pixels is None else model.reconstruct_pixels
 
     def read_batch(self, step: int) -> Batch:
         """Read the batch of a step counted from 0."""
@@ -98,10 +96,6 @@ class Objective:
             return (images,)
         pixels = draw_pixels(self.image_pixels, len(images), self.loss_pixels, self.seed, step)
         return images, pixels.to(self.device, non_blocking=True)
-
-    def split_batch(self, batch: Batch) -> list[Batch]:
-        """Split a batch into the parts whose gradients are accumulated."""
-        return list(zip(*(tensor.chunk(self.parts) for tensor in batch), strict=True))
 
     def compute_loss(self, batch: Batch) -> Tensor:
         """Compute the mean squared error of a batch, a scalar."""

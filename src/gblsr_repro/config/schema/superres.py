@@ -67,7 +67,6 @@ class ASRTraining(Section):
     precision: Literal["default", "strict", "bf16"] = describe(
         "as native.training.precision, or the encoder in bfloat16"
     )
-    compile: bool = describe("use torch.compile, which rounds differently", default=False)
     checkpoint_every: Count = describe("steps between saved states")
     log_every: Count = describe("steps between rows of the log")
     validate_every: Count = describe("steps between points of the validation curve")
