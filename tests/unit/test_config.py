@@ -26,10 +26,10 @@ def test_the_shipped_config_shows_every_setting(repository):
 
 def test_settings_left_out_are_filled_in():
     config = configuration.load()
-    del config["native"]["training"]["pixels"], config["asr"]["shave_extra"], config["device"]
+    del config["native"]["training"]["accumulate"], config["asr"]["shave_extra"], config["device"]
     config["cluster"]["gpu"] = {}
     config = configuration.validate(config)
-    assert config["native"]["training"]["pixels"] == {}
+    assert config["native"]["training"]["accumulate"] == 1
     assert config["asr"]["shave_extra"] == {}
     assert config["device"] == "auto"
     assert config["cluster"]["gpu"] == {}
@@ -87,6 +87,7 @@ IMPOSSIBLE = [
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
     ({"native.model.patch": 31}, "native.model.patch is 31, but must be 2, 4, 8"),
+    ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
     ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10, but must be odd"),
     # ranges and scales
@@ -171,7 +172,7 @@ def test_a_method_whose_recipe_is_missing(load):
         {"native.data.evaluate.mine": "set5"},
         {"asr.evaluate": {"mine": "kodak"}, "asr.shave_extra": {"mine": 6}},
         {"asr.timing.datasets": ["set14", "kodak"]},
-        {"asr.model.swinir_heads": 3},
+        {"asr.model.swinir_heads": 3, "native.training.accumulate": 2},
         {"asr.scales": [2.0, 3.0, 4.0]},
         {"native.training.learning_rate": 1},
     ],

@@ -194,3 +194,18 @@ def test_no_clipping_when_none_is_asked_for(path):
     norm = job.run().rows[0]["gradient_norm"]
     assert norm > 0.5
     assert (job.weights() - before).norm().item() == pytest.approx(norm, rel=1e-5)
+
+
+def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path):
+    def run(name, **options):
+        job = Job(tmp_path / name, clip=math.inf)
+        job.batch = lambda step: torch.randn(6, 3, generator=torch.Generator().manual_seed(step))
+        job.loss = lambda x: (job.model(x) - x[:, :2].flip(-1)).pow(2).mean()
+        record = job.run(**options)
+        return job.weights(), [row["loss"] for row in record.rows]
+
+    whole, losses = run("whole.pt")
+    parts, part_losses = run("parts.pt", split=lambda batch: batch.chunk(3))
+    assert torch.allclose(whole, parts, rtol=1e-4, atol=1e-6)
+    assert not torch.equal(whole, torch.zeros_like(whole))
+    assert part_losses == pytest.approx(losses, rel=1e-4)

@@ -32,6 +32,7 @@ from .tables import (
 MULTIPLES = {
     "native.data.image_size": "native.model.patch",
     "native.model.features": "native.model.norm_groups",
+    "native.training.batch_size": "native.training.accumulate",
     "asr.model.swinir_embed": "asr.model.swinir_heads",
 }
 PROJECT_FOLDERS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,10 +32,11 @@ class Training(Generic[Batch]):
 
     `batch(step)` and `schedule(step)` (the learning rate; None: constant) take the step counted
     from 0 and must depend on it alone: then a resumed run repeats an uninterrupted one exactly on
-    the CPU. `loss(batch)` is a mean over the batch; `gradient_clip` bounds the norm of all
-    gradients together. `settings` are the sections of the config that the record of the run
-    repeats, training among them; `data` describes the training images, with their checksum (train);
-    `facts` are further entries of the record.
+    the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
+    gradients add up to the batch's, which bounds memory and changes the result by rounding only.
+    `gradient_clip` bounds the norm of all gradients together. `settings` are the sections of the
+    config that the record of the run repeats, training among them; `data` describes the training
+    images, with their checksum (train); `facts` are further entries of the record.
     """
 
     model: Model
@@ -45,6 +46,7 @@ class Training(Generic[Batch]):
     settings: Mapping[str, Any]
     data: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    split: Callable[[Batch], Sequence[Batch]] = lambda batch: [batch]
     schedule: Callable[[int], float] | None = None
     gradient_clip: float = math.inf
 
@@ -171,13 +173,17 @@ class _Run:
 
         On the CPU, where reading costs nothing, they are checked at once.
         """
+        parts = training.split(training.batch(self.step))
         self.optimizer.zero_grad(set_to_none=True)
-        loss = training.loss(training.batch(self.step))
-        loss.backward()
+        loss = torch.zeros((), device=self.device)
+        for part in parts:
+            share = training.loss(part) / len(parts)
+            share.backward()
+            loss = loss + share.detach()
         norm = nn.utils.clip_grad_norm_(self.parameters, training.gradient_clip)
         self.optimizer.step()
         self.step += 1
-        self.unchecked.append((loss.detach(), norm.detach()))
+        self.unchecked.append((loss, norm.detach()))
         if self.device.type == "cpu":
             self.check_values()
 

@@ -58,6 +58,7 @@ def prepare_training(config: Config, arm: Arm, seed: int, array: Path) -> Traini
         objective.compute_loss,
         sections,
         {"train": arrays.description["sha256"]},
+        split=objective.split_batch,
         gradient_clip=recipe["gradient_clip"],
     )
 
@@ -79,7 +80,7 @@ class Objective:
         device: torch.device,
     ) -> None:
         self.read_images = build_batch_reader(arrays, sampler, device)
-        self.seed, self.device = seed, device
+        self.parts, self.seed, self.device = recipe["accumulate"], seed, device
         self.image_pixels = arrays.images.shape[1] * arrays.images.shape[2]
         self.loss_pixels: int | None = recipe["pixels"].get(arm.arm)
         if self.loss_pixels is not None and self.loss_pixels > self.image_pixels:
@@ -96,6 +97,10 @@ class Objective:
             return (images,)
         pixels = draw_pixels(self.image_pixels, len(images), self.loss_pixels, self.seed, step)
         return images, pixels.to(self.device, non_blocking=True)
+
+    def split_batch(self, batch: Batch) -> list[Batch]:
+        """Split a batch into the parts whose gradients are accumulated."""
+        return list(zip(*(tensor.chunk(self.parts) for tensor in batch), strict=True))
 
     def compute_loss(self, batch: Batch) -> Tensor:
         """Compute the mean squared error of a batch, a scalar."""

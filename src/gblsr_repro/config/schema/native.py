@@ -84,6 +84,9 @@ class NativeTraining(Section):
         "by arm: pixels of every image in a step's loss, drawn anew; left out: all, the protocol",
         default={},
     )
+    accumulate: Count = describe(
+        "parts of a batch whose gradients are added up; more parts need less memory", default=1
+    )
     log_every: Count = describe("steps between rows of the log")
     checkpoint_every: Count = describe("steps between saved states")
 
