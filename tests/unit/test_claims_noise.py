@@ -75,7 +75,7 @@ def test_a_faithful_number_fails_as_seldom_as_the_level_says(
 def test_a_claim_notices_one_number_that_is_off(
     numbers: int, deviations: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The distances of one arm, in deviations of three seeds each, that readings.md names."""
+    """The distances of one arm that interpretations.md names, in deviations of three seeds each."""
     seeds = np.tile([-1.0, 0.0, 1.0], (numbers, 1))  # of deviation 1
     paper, claim = build(summarize(seeds)), claim_equal(numbers, monkeypatch)
     for off, noticed in ((deviations - 0.02, False), (deviations + 0.02, True)):

@@ -174,7 +174,7 @@ def test_figures_are_drawn_from_values_and_pictures_copied(record: Path) -> None
 def test_values_make_the_same_aggregates(grown: Path, tmp_path: Path) -> None:
     config, restored = build_config(), tmp_path / "restored"
     again = restoring.restore(grown / "record", "main", restored)
-    for name in ("native", "readings", "ablation", "runs"):
+    for name in ("native", "interpretations", "ablation", "runs"):
         file = f"aggregates/{name}.csv"
         aggregate.write(name, grown / "results", config, grown / "results" / file)
         one, other = (folder / file for folder in (grown / "results", restored))
@@ -228,7 +228,7 @@ def test_a_run_measured_again_replaces_its_values_whole(record: Path, tmp_path: 
     scalar = find_value(record, "native", dataset="kodak", arm="gblsr_scalar", metric="psnr")
     assert scalar == pytest.approx(25.5)
     lost = {key(line) for line in before} - {key(line) for line in after}
-    assert lost == {(name, "kodak", "liif", "lpips") for name in ("native", "readings")}
+    assert lost == {(name, "kodak", "liif", "lpips") for name in ("native", "interpretations")}
 
 
 def key(line: dict[str, str]) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def test_imported_weights_are_no_part_of_the_training_time(results):
         results.build("compute_asr")
 
 
-def test_other_readings_are_no_part_of_the_training_time(results):
+def test_other_interpretations_are_no_part_of_the_training_time(results):
     arms = results.config["native"]["arms"]
     results.config["native"]["arms"] = [*arms, "liif_near", "gblsr_scalar_order"]
     results.set_runs()

@@ -28,14 +28,14 @@ for job in filter(AGGREGATED.get, AGGREGATED):
             " --output {params.aggregates} > {log} 2>&1"
 
 
-rule readings:
-    """Compare the readings of the baselines side by side (config/readings.yaml)."""
+rule interpretations:
+    """Compare the interpretations of the baselines side by side (config/interpretations.yaml)."""
     input:
-        rows=f"{R}/aggregates/readings.csv",
+        rows=f"{R}/aggregates/interpretations.csv",
     output:
-        f"{R}/readings.md",
+        f"{R}/interpretations.md",
     log:
-        f"{R}/logs/readings.log",
+        f"{R}/logs/interpretations.log",
     retries: 0
     localrule: True
     conda:
@@ -44,7 +44,7 @@ rule readings:
         follows=follow("show"),
         config=find_config,
     shell:
-        "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
+        "python -m gblsr_repro interpretations --config {params.config} --aggregate {input.rows}"
         " --output {output} > {log} 2>&1"
 
 

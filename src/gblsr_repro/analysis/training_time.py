@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from ..config import OWN, READING, Arm, Method, read_arms, read_methods, read_published_times
+from ..config import INTERPRETATION, OWN, Arm, Method, read_arms, read_methods, read_published_times
 from .derived import read_value
 from .estimates import Estimate, maximum, mean, minimum, total
 from .measured import Measured, Names
@@ -16,7 +16,7 @@ from .reader import Aggregates
 BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
 """The groups of arms in the paper's table; methods are grouped by encoder, but for the variants."""
 VARIANTS = "variants"
-READINGS = "readings"  # of the baselines: no part of the paper's table
+INTERPRETATIONS = "interpretations"  # of the baselines: no part of the paper's table
 TIMES: dict[str, Callable[[Estimate], Estimate]] = {
     "shortest_seconds": minimum,
     "longest_seconds": maximum,
@@ -45,8 +45,8 @@ class Trainings:
 
 def name_group(row: Arm | Method) -> str:
     """Name the group of an arm or method in the tables of training time."""
-    if row.group == READING:
-        return READINGS
+    if row.group == INTERPRETATION:
+        return INTERPRETATIONS
     if row.group == OWN:
         return OWN
     if isinstance(row, Method):
@@ -64,7 +64,7 @@ def list_groups(benchmark: str) -> dict[str, list[str]]:
     )
     for name, row in rows.items():
         groups.setdefault(name_group(row), []).append(name)
-    groups.pop(READINGS, None)
+    groups.pop(INTERPRETATIONS, None)
     groups[OWN] = groups.pop(OWN, [])
     return groups
 

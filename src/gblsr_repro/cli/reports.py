@@ -22,16 +22,16 @@ ONLY = argument(
 
 
 @command(
-    "readings",
+    "interpretations",
     CONFIG,
-    path("--aggregate", "CSV", "aggregate of the readings"),
+    path("--aggregate", "CSV", "aggregate of the interpretations"),
     path("--output", "MD", "page to write"),
 )
-def write_readings(options: Options) -> None:
-    """Compare the readings of the baselines with the paper's numbers."""
-    from ..reporting import readings_page
+def write_interpretations(options: Options) -> None:
+    """Compare the interpretations of the baselines with the paper's numbers."""
+    from ..reporting import interpretations_page
 
-    readings_page.write(**vars(options))
+    interpretations_page.write(**vars(options))
 
 
 @command("items", CONFIG, AGGREGATES, path_in_results("--output", ""), ONLY)

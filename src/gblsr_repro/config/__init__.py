@@ -20,8 +20,8 @@ from .load import (
 )
 from .tables import (
     BASELINE,
+    INTERPRETATION,
     OWN,
-    READING,
     Arm,
     Config,
     Dataset,

@@ -30,9 +30,9 @@ class Item:
     Extra; `needs` the aggregates that it reads; `about` what the config must have for it beyond any
     arm or method (an arm's diagnostic or group, a method's group and table, one that is trained
     here, an untrained scale, a timed column); `compared` says whether <item>_vs_paper with the
-    published values is made, too; `readings` names the entries of docs/readings.md that it depends
-    on; `scopes` the scopes of its numbers; `adds` the sentences that its caption adds about them:
-    spread, baselines; `caption` the text after its title.
+    published values is made, too; `interpretations` names the entries of docs/interpretations.md
+    that it depends on; `scopes` the scopes of its numbers; `adds` the sentences that its caption
+    adds about them: spread, baselines; `caption` the text after its title.
     """
 
     item: Key
@@ -44,7 +44,7 @@ class Item:
     needs: str
     about: str
     compared: Literal["yes", "no"]
-    readings: str
+    interpretations: str
     scopes: str
     adds: str
     title: Label
@@ -86,7 +86,7 @@ def list_items(config: Config) -> dict[str, Item]:
             part=column,
             paper="Extra",
             compared="no",
-            readings="",
+            interpretations="",
             title=title,
         )
         items.setdefault(extra.item, extra)

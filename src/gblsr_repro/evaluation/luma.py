@@ -3,7 +3,7 @@
 Both compare the studio-range luma of ITU-R BT.601 (16 to 235 for 8-bit color) with a border shaved
 off, at a peak of 255. The true image has 8 bits; the output is compared as the model renders it, as
 LIIF does, which scores about 0.01 dB more at 38 dB than rounded. SSIM is scikit-image's default
-(even 7x7 windows, sample covariance), which the paper's values fit (docs/readings.md).
+(even 7x7 windows, sample covariance), which the paper's values fit (docs/interpretations.md).
 """
 
 from __future__ import annotations

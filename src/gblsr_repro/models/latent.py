@@ -1,8 +1,8 @@
 """Base class of the matched-budget baselines LIIF, LTE and WIRE (paper appendix A.1).
 
 The paper publishes their widths, depths and exact parameter counts, not how features reach a pixel.
-The options of a row of config/arms.tsv decide what it leaves open; docs/readings.md says which
-variant stands for the paper's, and why. Every variant has the published count.
+The options of a row of config/arms.tsv decide what it leaves open; docs/interpretations.md says
+which variant stands for the paper's, and why. Every variant has the published count.
 
 Coordinates are in the order (y, x). A patch has one feature vector, that of its latent cell.
 """

@@ -52,7 +52,7 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
     inside = [
         section for part in parts if part.conditions == MAIN for section in compare_arms(part)
     ]
-    inside.append(compare_readings(parts))
+    inside.append(compare_interpretations(parts))
     inside += [section for part in parts for section in list_superres_quality(part)]
     inside += build_tables(parts)
     if (folder / FILE).is_file():
@@ -86,8 +86,8 @@ def compare_arms(part: Part) -> Iterator[Section]:
         yield Section(title, tables=[table])
 
 
-def compare_readings(parts: Sequence[Part]) -> Section:
-    """List what other readings of the baselines, and other conditions, give."""
+def compare_interpretations(parts: Sequence[Part]) -> Section:
+    """List what other interpretations of the baselines, and other conditions, give."""
     rows = []
     for part in parts:
         source = part.source
@@ -95,7 +95,7 @@ def compare_readings(parts: Sequence[Part]) -> Section:
             for name, arm in source.arms.items():
                 if part.conditions == MAIN and arm.in_benchmark:
                     continue
-                aggregate = "native" if arm.in_benchmark else "readings"
+                aggregate = "native" if arm.in_benchmark else "interpretations"
                 cells = list_cells(source, aggregate, column, name)
                 if cells[0].measured:
                     seeds = f"{cells[0].n:.0f}"
@@ -104,7 +104,7 @@ def compare_readings(parts: Sequence[Part]) -> Section:
                     rows.append([arm.short, part.conditions, dataset, seeds, *texts])
     header = ["Arm", "Conditions", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
-    return Section("Other readings and other conditions", tables=[table] if rows else [])
+    return Section("Other interpretations and other conditions", tables=[table] if rows else [])
 
 
 def list_cells(source: Aggregates, aggregate: str, column: str, arm: str) -> list[Summary]:
@@ -239,7 +239,7 @@ def format_command(folder: Path, part: Part) -> str:
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
     words += ["--config", "mirror=FOLDER"] if part.source.config["preset"] == "mirror" else []
     targets = ["native"] if native.seeds else ["native_timing"] if native.timed_on else []
-    targets += ["readings"] if part.source.has("readings") else []
+    targets += ["interpretations"] if part.source.has("interpretations") else []
     timed = ["asr_timing"] if asr.timed_on else []
     targets += (["asr"] if timed else ["asr_eval"]) if asr.seeds else timed
     return shlex.join([*words, "--", *targets])

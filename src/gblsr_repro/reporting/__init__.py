@@ -5,6 +5,6 @@ computes.
 
 `items` groups the items of config/items.tsv by the jobs that make them, and finds the functions of
 `tables` and `figures` that do, with the words of `captions`; `report_page`, `claims_page` and
-`readings_page` build pages of sections (`page`); `rendering` renders tables (`layout`) and pages by
-the templates.
+`interpretations_page` build pages of sections (`page`); `rendering` renders tables (`layout`) and
+pages by the templates.
 """

@@ -72,22 +72,30 @@ def compose_caption(
         )
     text = " ".join(format_sentence(sentence) for sentence in sentences if sentence)
     conditions = [format_sentence(condition) for condition in conditions]
-    readings = [_describe_readings("readings", item.readings)] if item.readings else []
-    apart = [_describe_readings("reading", name) for name in item.readings.split(", ") if name]
+    interpretations = (
+        [_describe_interpretations("interpretations", item.interpretations)]
+        if item.interpretations
+        else []
+    )
+    apart = [
+        _describe_interpretations("interpretation", name)
+        for name in item.interpretations.split(", ")
+        if name
+    ]
     return Caption(
         title or item.title,
         text,
-        " ".join([text, *conditions, *readings]),
+        " ".join([text, *conditions, *interpretations]),
         [*conditions, *apart],
         list_differences(provenance, item, columns),
     )
 
 
-def _describe_readings(noun: str, names: str) -> str:
-    """Describe on which readings of the paper numbers rest."""
+def _describe_interpretations(noun: str, names: str) -> str:
+    """Describe on which interpretations of the paper numbers rest."""
     return (
         f"Rests on this project's {noun} of what the paper leaves open ({names}; see "
-        "docs/readings.md)."
+        "docs/interpretations.md)."
     )
 
 

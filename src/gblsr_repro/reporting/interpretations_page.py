@@ -1,7 +1,7 @@
-"""Build the page of the readings of the baselines, with the published numbers of each data set.
+"""Build the page of the interpretations of the baselines, beside the published numbers.
 
-What decides is in docs/readings.md: LPIPS on Urban100 first, then PSNR and SSIM, then the time of
-the plain path.
+What decides is in docs/interpretations.md: LPIPS on Urban100 first, then PSNR and SSIM, then the
+time of the plain path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .layout import format_summary
 from .page import Section, build_simple_table, render_markdown
 
 COLUMNS = (
-    *list_shown("readings"),
+    *list_shown("interpretations"),
     Metric("border_step", "step across borders", 2, ""),
     Metric("center_step", "across centers", 2, ""),
     Metric("inference_ms", "plain ms", 2, ""),
@@ -30,49 +30,49 @@ MEANING = (
 
 
 def write(aggregate: Path, config: Config, output: Path) -> None:
-    """Write the table of readings.csv as Markdown to `output`. Raises `UserError`."""
-    tables = {"readings": read(aggregate, "readings")}
+    """Write the table of interpretations.csv as Markdown to `output`. Raises `UserError`."""
+    tables = {"interpretations": read(aggregate, "interpretations")}
     source = Aggregates(aggregate.parent, config, tables=tables)
     write_text(output, render_markdown(build_page(source)))
 
 
 def build_page(source: Aggregates) -> Section:
-    """Build a table of the readings for every data set. Raises `UserError` without a reading.
+    """Build a table of the interpretations for every data set. Raises `UserError` without one.
 
-    A baseline's readings are the arms of its decoder class; its published numbers are those of the
-    arm that the benchmark takes for the paper's.
+    A baseline's interpretations are the arms of its decoder class; its published numbers are those
+    of the arm that the benchmark takes for the paper's.
     """
     paper = read_paper_aggregates(load_protocol())
-    header = ["reading", *(metric.arrowed_heading for metric in COLUMNS)]
+    header = ["interpretation", *(metric.arrowed_heading for metric in COLUMNS)]
     sections = []
-    for dataset in dict.fromkeys(key[0] for key in source.cells("readings")):
+    for dataset in dict.fromkeys(key[0] for key in source.cells("interpretations")):
         rows = _list_rows(source, paper, dataset)
         if not rows:
             raise UserError(
-                f"{source.path('readings')} has no reading of a baseline; name some under "
-                "native.arms, as config/readings.yaml does."
+                f"{source.path('interpretations')} has no interpretation of a baseline; name some "
+                "under native.arms, as config/interpretations.yaml does."
             )
         sections.append(Section(dataset, tables=[build_simple_table(header, rows)]))
     text = f"{_describe_conditions(source.config)} {MEANING}"
-    return Section("Readings of the baselines", text, inside=sections)
+    return Section("Interpretations of the baselines", text, inside=sections)
 
 
 def _list_rows(source: Aggregates, paper: Aggregates, dataset: str) -> list[list[str]]:
-    """List the published numbers of every baseline on a data set, and below them its readings."""
+    """List every baseline's published numbers on a data set, and below them its interpretations."""
     rows = []
     for name, arm in source.arms.items():
-        readings = [
+        interpretations = [
             other.arm
             for other in source.arms.values()
             if other.decoder == arm.decoder
-            and (dataset, other.arm, "psnr") in source.cells("readings")
+            and (dataset, other.arm, "psnr") in source.cells("interpretations")
         ]
-        if arm.group == BASELINE and readings:
+        if arm.group == BASELINE and interpretations:
             label = f"**{arm.short}, published**"
             rows.append(_format_row(label, paper, "native", dataset, name))
-            for reading in readings:
-                label = source.arms[reading].name
-                rows.append(_format_row(label, source, "readings", dataset, reading))
+            for interpretation in interpretations:
+                label = source.arms[interpretation].name
+                rows.append(_format_row(label, source, "interpretations", dataset, interpretation))
     return rows
 
 

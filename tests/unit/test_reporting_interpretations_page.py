@@ -1,4 +1,4 @@
-"""Readings of the baselines stand below the published numbers."""
+"""Interpretations of the baselines stand below the published numbers."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv
-from gblsr_repro.reporting import readings_page
+from gblsr_repro.reporting import interpretations_page
 
 METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse", "border_step", "center_step")
 NUMBERS = {
@@ -17,7 +17,7 @@ NUMBERS = {
 
 @pytest.fixture(scope="module")
 def config(repository):
-    overlay = repository / "config" / "readings.yaml"
+    overlay = repository / "config" / "interpretations.yaml"
     return configuration.load([repository / "config" / "config.yaml", overlay])
 
 
@@ -30,9 +30,11 @@ def test_each_reading_stands_below_the_published_numbers(tmp_path, config):
     for arm, numbers in NUMBERS.items():
         write_scores(tmp_path, arm, numbers)
     write_scores(tmp_path, "gblsr_scalar", NUMBERS["lte"])  # no baseline, so no row
-    aggregate.write("readings", tmp_path, config, tmp_path / "readings.csv")
-    readings_page.write(tmp_path / "readings.csv", config, tmp_path / "readings.md")
-    lines = (tmp_path / "readings.md").read_text().splitlines()
+    aggregate.write("interpretations", tmp_path, config, tmp_path / "interpretations.csv")
+    interpretations_page.write(
+        tmp_path / "interpretations.csv", config, tmp_path / "interpretations.md"
+    )
+    lines = (tmp_path / "interpretations.md").read_text().splitlines()
     cells = [[c.strip() for c in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
     assert [row[0] for row in cells[2:]] == [
         "**LTE, published**",
@@ -45,15 +47,17 @@ def test_each_reading_stands_below_the_published_numbers(tmp_path, config):
 
 
 def test_a_run_without_baselines_is_one_sentence(tmp_path, config):
-    write_csv(tmp_path / "readings.csv", ("dataset", "arm", "metric", "mean", "std", "n"),
+    write_csv(tmp_path / "interpretations.csv", ("dataset", "arm", "metric", "mean", "std", "n"),
               [("kodak", "gblsr_scalar", "psnr", 20, "", 1)])  # fmt: skip
-    with pytest.raises(UserError, match=r"no reading of a baseline; name some under native\.arms"):
-        readings_page.write(tmp_path / "readings.csv", config, tmp_path / "out.md")
+    with pytest.raises(
+        UserError, match=r"no interpretation of a baseline; name some under native\.arms"
+    ):
+        interpretations_page.write(tmp_path / "interpretations.csv", config, tmp_path / "out.md")
 
 
 def test_the_overlay_runs_every_reading_of_a_baseline(config):
     rows = configuration.read_arms()
     baselines = {name for name, row in rows.items() if row.group == "baseline"}
-    readings = {name for name, row in rows.items() if row.group == "reading"}
-    every = baselines | {name for name in readings if name.partition("_")[0] in baselines}
+    interpretations = {name for name, row in rows.items() if row.group == "interpretation"}
+    every = baselines | {name for name in interpretations if name.partition("_")[0] in baselines}
     assert every == set(config["native"]["arms"]) - {"gblsr_scalar"}
