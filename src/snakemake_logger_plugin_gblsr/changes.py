@@ -14,7 +14,7 @@ TABLES = "config/"  # begins the names of files, of which there are checksums al
 def describe_changes(reason: str) -> list[str]:
     """Describe the changed parameters of a job, as in `native.metrics.ssim_sigma: 1.5 -> 2.0`.
 
-    A job has a list of parameters, "name: value" for each thing that its output follows from.
+    A job has a list of parameters, "name: value" for each thing that its output depends on.
     """
     found = CHANGE.search(reason.replace("\n", " "))
     if found is None:

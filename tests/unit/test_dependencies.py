@@ -210,7 +210,7 @@ JOBS = {
 
 @pytest.fixture
 def watched(tiny, monkeypatch):
-    """The tiny config, watched, but where a job asks what it follows from or writes its record."""
+    """The tiny config, watched, but where a job asks what it depends on or writes its record."""
     _, settings = tiny
     seen: set[str] = set()
 

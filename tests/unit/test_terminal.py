@@ -146,7 +146,7 @@ rule measure:
 rule draw:
     input: expand("results/{arm}.csv", arm=["scalar", "full"])
     output: "results/report.html"
-    params: follows=[f"{name}: {value}" for name, value in config.items()]
+    params: depends_on=[f"{name}: {value}" for name, value in config.items()]
     shell: "touch {output}"
 """
 STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "

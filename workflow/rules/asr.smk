@@ -21,7 +21,7 @@ rule asr_standardize:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
-        follows=follow("asr_standardize"),
+        depends_on=list_dependencies("asr_standardize"),
         config=find_config,
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
@@ -53,7 +53,7 @@ rule asr_train_run:
         mem_mb=MEMORY["asr_training"],
         runtime=MINUTES["asr_training"],
     params:
-        follows=follow("asr_train_run", "method", METHODS),
+        depends_on=list_dependencies("asr_train_run", "method", METHODS),
         config=find_config,
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
@@ -88,7 +88,7 @@ rule asr_evaluate:
         mem_mb=MEMORY["asr_evaluation"],
         runtime=MINUTES["asr_evaluation"],
     params:
-        follows=follow("asr_evaluate"),
+        depends_on=list_dependencies("asr_evaluate"),
         config=find_config,
         run=subpath(input.weights, parent=True),
         metrics=subpath(output[0], parent=True),
@@ -118,7 +118,7 @@ rule bicubic:
         mem_mb=MEMORY["other"],
         runtime=MINUTES["asr_evaluation"],
     params:
-        follows=follow("asr_bicubic"),
+        depends_on=list_dependencies("asr_bicubic"),
         config=find_config,
         metrics=subpath(output[0], parent=True),
         state=f"{R}/asr/state/metrics/bicubic",

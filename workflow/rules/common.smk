@@ -121,8 +121,8 @@ def match_one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def follow(rule, wildcard=None, subjects=None, about=None):
-    """Return a parameter: what the output of a rule follows from, a text for each thing.
+def list_dependencies(rule, wildcard=None, subjects=None, about=None):
+    """List what the output of a rule depends on, a text for each thing, as a parameter.
 
     Jobs run again when one changes, and a dry-run names it. What a job is about stands in a
     wildcard, by its name or as one of `subjects`; what all jobs of a rule are about is `about`.

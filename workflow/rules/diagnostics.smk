@@ -27,7 +27,7 @@ if ADAPTIVE:
             mem_mb=MEMORY["evaluation"],
             runtime=lengthen_runtime("evaluation"),
         params:
-            follows=follow("fields"),
+            depends_on=list_dependencies("fields"),
             config=find_config,
             runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
             fields=subpath(output[0], ancestor=2),

@@ -23,7 +23,7 @@ rule train:
         mem_mb=MEMORY["training"],
         runtime=MINUTES["training"],
     params:
-        follows=follow("train", "arm", ARMS),
+        depends_on=list_dependencies("train", "arm", ARMS),
         config=find_config,
         checked=check_before_training,
         run=subpath(output.record, parent=True),
@@ -64,7 +64,7 @@ rule evaluate:
         mem_mb=MEMORY["evaluation"],
         runtime=MINUTES["evaluation"],
     params:
-        follows=follow("evaluate"),
+        depends_on=list_dependencies("evaluate"),
         config=find_config,
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
@@ -89,7 +89,7 @@ use rule evaluate as evaluate_validation with:
     log:
         f"{R}/logs/evaluate_validation/{{arm}}_seed{{seed}}.log",
     params:
-        follows=follow("evaluate_validation"),
+        depends_on=list_dependencies("evaluate_validation"),
         config=find_config,
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
@@ -120,7 +120,7 @@ rule exemplars:
         mem_mb=MEMORY["evaluation"],
         runtime=lengthen_runtime("evaluation"),
     params:
-        follows=follow("exemplars"),
+        depends_on=list_dependencies("exemplars"),
         config=find_config,
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),

@@ -19,7 +19,7 @@ rule import_arm:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        follows=follow("import_arm", "arm", ARMS),
+        depends_on=list_dependencies("import_arm", "arm", ARMS),
         config=find_config,
         address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
@@ -48,7 +48,7 @@ rule import_method:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        follows=follow("import_method", "method", METHODS),
+        depends_on=list_dependencies("import_method", "method", METHODS),
         config=find_config,
         address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),

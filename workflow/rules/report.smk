@@ -19,7 +19,7 @@ for job in filter(AGGREGATED.get, AGGREGATED):
         conda:
             "../../envs/gblsr.yaml"
         params:
-            follows=follow("aggregate", about=job),
+            depends_on=list_dependencies("aggregate", about=job),
             config=find_config,
             names=AGGREGATED[job],
             aggregates=subpath(output[0], parent=True),
@@ -41,7 +41,7 @@ rule interpretations:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        follows=follow("show"),
+        depends_on=list_dependencies("show"),
         config=find_config,
     shell:
         "python -m gblsr_repro interpretations --config {params.config} --aggregate {input.rows}"
@@ -65,7 +65,7 @@ for group, items in GROUPS.items():
         conda:
             "../../envs/gblsr.yaml"
         params:
-            follows=follow("show"),
+            depends_on=list_dependencies("show"),
             config=find_config,
             names=[item.item for item in items],
             results=subpath(output[0], ancestor=2),
@@ -98,7 +98,7 @@ for page, jobs in PAGES.items():
         conda:
             "../../envs/gblsr.yaml"
         params:
-            follows=follow("claims"),
+            depends_on=list_dependencies("claims"),
             config=find_config,
             folder=subpath(output[0], parent=True),
         shell:
@@ -127,7 +127,7 @@ for page, jobs in PAGES.items():
         conda:
             "../../envs/gblsr.yaml"
         params:
-            follows=follow("show"),
+            depends_on=list_dependencies("show"),
             config=find_config,
         shell:
             "python -m gblsr_repro report --config {params.config} --claims {input.claims}"
@@ -153,7 +153,7 @@ rule pdf:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        follows=follow("show"),
+        depends_on=list_dependencies("show"),
         config=find_config,
     shell:
         "python -m gblsr_repro pdf --config {params.config} --output {output} > {log} 2>&1"

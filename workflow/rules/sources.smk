@@ -14,7 +14,7 @@ rule fetch:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        follows=follow("fetch", "dataset", settings_module.read_datasets()),
+        depends_on=list_dependencies("fetch", "dataset", settings_module.read_datasets()),
         config=find_config,
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
@@ -44,7 +44,7 @@ for job, arrays in ARRAYS.items():
             mem_mb=MEMORY["other"],
             runtime=lengthen_runtime("other"),
         params:
-            follows=follow("standardize", about=job),
+            depends_on=list_dependencies("standardize", about=job),
             config=find_config,
             arrays=arrays,
             folder=subpath(output[0], parent=True),
@@ -69,7 +69,7 @@ rule regions:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
-        follows=follow("regions"),
+        depends_on=list_dependencies("regions"),
         config=find_config,
     shell:
         "python -m gblsr_repro native regions --config {params.config} --array {input.array}"

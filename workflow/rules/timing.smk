@@ -26,7 +26,7 @@ rule latency:
         mem_mb=MEMORY["evaluation"],
         runtime=MINUTES["timing"],
     params:
-        follows=follow("latency", "arm", ARMS),
+        depends_on=list_dependencies("latency", "arm", ARMS),
         config=find_config,
         times=subpath(output[0], parent=True),
         state=f"{R}/native/state/latency/{{arm}}/seed{{seed}}",
@@ -58,7 +58,7 @@ rule asr_latency:
         mem_mb=MEMORY["asr_evaluation"],
         runtime=MINUTES["timing"],
     params:
-        follows=follow("asr_latency", "method", METHODS),
+        depends_on=list_dependencies("asr_latency", "method", METHODS),
         config=find_config,
         times=subpath(output[0], parent=True),
         state=f"{R}/asr/state/latency/{{method}}/seed{{seed}}",

@@ -1,4 +1,4 @@
-"""Digest the code that the output of a rule follows from, found by what it imports.
+"""Digest the code that the output of a rule depends on, found by what it imports.
 
 Imports are found by reading the code: nothing is executed.
 """
@@ -44,7 +44,7 @@ def digest_code(code: tuple[str, ...], classes: tuple[type, ...] = ()) -> str:
 
 
 def list_files(code: Iterable[str], classes: Iterable[type] = ()) -> set[Path]:
-    """List the files of code that modules and folders of the package, and classes, follow from.
+    """List the files of code that modules and folders of the package, and classes, depend on.
 
     They, and all that they import, directly or not, but the carriers and what these alone import.
     Modules are looked for relative to the importing file and beside its package and this one;

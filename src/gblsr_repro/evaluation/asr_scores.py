@@ -159,7 +159,7 @@ def score_column(
     """Score a column of the tables at every scale and write the scores into the folder `output`.
 
     Writes <data set>_x<scale>.csv, one row per image, and beside it a .json with the data set, the
-    way it was measured, `weights` (their checksum), `facts`, and under `follows` its dependencies.
+    way it was measured, `weights` (their checksum), `facts`, and under `depends_on` its dependencies.
     Files are named by data set, not by column, because a column may show another data set later.
     """
     dataset = config["asr"]["evaluate"][column]
@@ -179,4 +179,4 @@ def score_column(
         # Scores of another device are not called those of this one.
         rows = score_set(upsample, column, scale, config, state, {**dependencies, **facts})
         write_csv(path, COLUMNS, rows)
-        write_json(path.with_suffix(".json"), {**description, **facts, "follows": dependencies})
+        write_json(path.with_suffix(".json"), {**description, **facts, "depends_on": dependencies})

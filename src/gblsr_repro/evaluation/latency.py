@@ -161,7 +161,7 @@ class Timer:
                 "gpu_shared": gpu_shared,
                 "not_timed": not_timed[name],
                 "decoder_paths": _list_paths(rows[name]),
-                "follows": {**dependencies, **timed.dependencies},
+                "depends_on": {**dependencies, **timed.dependencies},
             }
             write_json(output / f"{name}.json", description | facts)
 

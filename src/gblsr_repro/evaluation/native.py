@@ -45,7 +45,7 @@ def evaluate_run(
 
     `arrays` is the folder of the standardized arrays and of the thresholds of the regions. Writes
     for every set, or for those of `only`, <set>.csv into the folder `output`, one row per image
-    with `COLUMNS`, and <set>.json, which describes device, weights and under `follows` the
+    with `COLUMNS`, and <set>.json, which describes device, weights and under `depends_on` the
     dependencies. Scores are kept image by image in the folder `state` (see `compute_rows`). Raises
     `UserError` when the run is not of this arm and seed, or when a file is missing or damaged.
     """
@@ -78,7 +78,7 @@ def evaluate_run(
             return score_images(names, images, truth, thresholds, settings, perceptual)[0]
 
         label = f"evaluate {arm.arm} seed {seed} on {name}"
-        facts = {"dataset": name, "images": count, "follows": dependencies}
+        facts = {"dataset": name, "images": count, "depends_on": dependencies}
         # Scores of another device or of other versions are not called those of this one.
         kept = dependencies | {key: description[key] for key in ("device", "versions")}
         rows = compute_rows(state, name, kept, count, score, label)
