@@ -159,8 +159,9 @@ def score_column(
     """Score a column of the tables at every scale and write the scores into the folder `output`.
 
     Writes <data set>_x<scale>.csv, one row per image, and beside it a .json with the data set, the
-    way it was measured, `weights` (their checksum), `facts`, and under `depends_on` its dependencies.
-    Files are named by data set, not by column, because a column may show another data set later.
+    way it was measured, `weights` (their checksum), `facts`, and under `depends_on` its
+    dependencies. Files are named by data set, not by column, because a column may show another
+    data set later.
     """
     dataset = config["asr"]["evaluate"][column]
     settings = collect_dependencies("asr_bicubic", column, config)

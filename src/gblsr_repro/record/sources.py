@@ -16,7 +16,8 @@ from ..files import read_json_map, write_json
 from ..records import read_record
 
 FILE = "provenance.json"
-LEFT_OUT = ("config", "depends_on")  # said by the identity of a run, or about files that are not kept
+# What the identity of a run says, or what is about files that are not kept.
+LEFT_OUT = ("config", "depends_on")
 
 Sources = dict[str, dict[str, Any]]
 """By conditions: the content of JSON files by their path below the results folder."""
