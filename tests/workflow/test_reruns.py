@@ -172,7 +172,7 @@ NO_PART = [
         "  --seed {wildcards.seed} --array",
     ),
     (BASE, '"""Count the trainable parameters of a module."""', '"""Count."""'),
-    (BASE, "class Decoder(nn.Module):\n", "# so\nclass Decoder(\n    nn.Module\n):\n"),
+    (BASE, "class Decoder(Component):\n", "# so\nclass Decoder(\n    Component\n):\n"),
     (LOOP, "from __future__", "# a comment\nfrom __future__"),
     ("src/plain.py", '"""One color per patch."""', '"""A color."""'),
     ("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:"),
