@@ -39,7 +39,7 @@ def published(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize(("command", "rule"), [("items", "show"), ("claims", "claims")])
+@pytest.mark.parametrize(("command", "rule"), [("items", "report"), ("claims", "claims")])
 def test_a_job_reads_the_tables_that_it_is_said_to_depend_on(published, command, rule, tmp_path):
     """What is read when modules are imported, too: in a process of its own."""
     places = ["--aggregates", published.folder, "--output", tmp_path]

@@ -334,7 +334,7 @@ CHEAP = [
     (setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
      SHOW | SEEN | {"aggregate_diagnostics"}),
     (edit("config/items.tsv", "All arms share one encoder", "Arms share one encoder", NOTHING),
-     SHOW | {"report"}),
+     {"show_structure", "report"}),
     (edit("config/looks.tsv", "wire\t#", "wire\t#0", NOTHING), SHOW | {"report"}),
     (edit("config/paper/native.csv", "22.3", "22.4", NOTHING), SHOW | SEEN),
     (edit("config/stray.tsv", "", "a stray file", NOTHING), set()),

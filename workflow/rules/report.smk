@@ -66,6 +66,7 @@ for group, items in GROUPS.items():
             "../../envs/gblsr.yaml"
         params:
             depends_on=list_dependencies("show"),
+            rows=[f"config/items.tsv {item.item}: {item}" for item in items],
             config=find_config,
             names=[item.item for item in items],
             results=subpath(output[0], ancestor=2),
@@ -127,7 +128,7 @@ for page, jobs in PAGES.items():
         conda:
             "../../envs/gblsr.yaml"
         params:
-            depends_on=list_dependencies("show"),
+            depends_on=list_dependencies("report"),
             config=find_config,
         shell:
             "python -m gblsr_repro report --config {params.config} --claims {input.claims}"
@@ -153,7 +154,7 @@ rule pdf:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        depends_on=list_dependencies("show"),
+        depends_on=list_dependencies("report"),
         config=find_config,
     shell:
         "python -m gblsr_repro pdf --config {params.config} --output {output} > {log} 2>&1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -158,10 +158,10 @@ RULES = {
             *ROWS,
             *PROTOCOL,
             *PUBLISHED,
-            "items.tsv",
             "assets.tsv",
             "looks.tsv",
             "figures.mplstyle",
         ),
     ),
 }
+RULES["report"] = replace(RULES["show"], files=(*RULES["show"].files, "items.tsv"))
