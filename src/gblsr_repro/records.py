@@ -36,7 +36,7 @@ class Commit(Entries):
 class ReleasedOrigin(Entries):
     """Where imported weights come from: who released them, license and commit.
 
-    `identity`: what a run of this project follows from; the training of other weights is not
+    `identity`: what a run of this project depends on; the training of other weights is not
     recorded. `fits`: the rows that they fit alike, since they do not say what `unsaid` names.
     """
 
@@ -84,7 +84,7 @@ class Record(Entries):
     peak_memory_mib: float | None = ABSENT
     config: dict[str, Any] = ABSENT
     identity: dict[str, Any] | None = ABSENT
-    follows: dict[str, Any] = ABSENT
+    depends_on: dict[str, Any] = ABSENT
     released: ReleasedOrigin = ABSENT
     colors: str = ABSENT
     data: dict[str, Any] = ABSENT

@@ -23,6 +23,7 @@ from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.data.superres import PackedImages, pack_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import Fields
+from gblsr_repro.evaluation.regions import Thresholds
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.training import checkpoint
@@ -169,3 +170,11 @@ def test_a_record_that_is_damaged_is_named(stored, small_config, tmp_path):
     (folder / "run.json").write_text(json.dumps(record)[:-9])
     with pytest.raises(UserError, match=r"run\.json is damaged"):
         load_run(folder, NativeModel, small_config)
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"hf_q1": "low"}'])
+def test_thresholds_that_are_damaged_are_named(tmp_path, content):
+    path = tmp_path / "validation_regions.json"
+    path.write_text(content)
+    with pytest.raises(UserError, match=r"validation_regions\.json is damaged .*; delete it"):
+        Thresholds.read(path)

@@ -172,12 +172,12 @@ def test_thresholds_are_linear_quantiles_of_the_first_patches(settings):
     share = regions.compute_high_frequency_share(images, settings).numpy()
     density = regions.compute_edge_density(images, settings).numpy()
     first = [np.concatenate([x[0].ravel(), x[1, 0, :2]]) for x in (share, density)]
-    assert found == regions.Thresholds(
-        pytest.approx(np.quantile(first[0], 0.25), rel=1e-12),
-        pytest.approx(np.quantile(first[0], 0.75), rel=1e-12),
-        pytest.approx(np.quantile(first[1], 0.5), rel=1e-12),
-        8,
-    )
+    assert found.model_dump() == {
+        "hf_q1": pytest.approx(np.quantile(first[0], 0.25), rel=1e-12),
+        "hf_q3": pytest.approx(np.quantile(first[0], 0.75), rel=1e-12),
+        "edge_median": pytest.approx(np.quantile(first[1], 0.5), rel=1e-12),
+        "patches": 8,
+    }
 
 
 def test_labels_follow_their_definition(settings, monkeypatch):

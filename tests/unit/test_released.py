@@ -167,7 +167,7 @@ def test_a_bare_file_that_fits_several_rows_says_so(name, settings, tmp_path, ca
     assert "fits" not in record["released"]
 
 
-def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path):
+def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path, capsys):
     paths = {
         name: released(tmp_path / name, name, settings) for name in ("gblsr_scalar", "gblsr_fixed")
     }
@@ -184,6 +184,7 @@ def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path):
     config_file.write_text(json.dumps(settings))
     words += ["--output", str(run), "--config", str(config_file)]
     assert main(words) == 2
+    assert "with --overwrite" in capsys.readouterr().err
     assert main([*words, "--overwrite"]) == 0
     assert made.record(run / "run.json")["arm"] == "gblsr_fixed"
 

@@ -149,16 +149,10 @@ class Timer:
         description = {**subject, **describe_measurement(self.config, self.device)}
         description["gradients_recorded"] = self.gradients
         for name, timed in sets.items():
-            gpu_shared = _summarize_sharing(rows[name])
-            if gpu_shared:
-                log.warning(
-                    "%s: other processes used this GPU; the times of %s are recorded, but not "
-                    "compared with the paper.", label, name,
-                )  # fmt: skip
             write_csv(output / f"{name}.csv", columns, rows[name])
             facts = {
                 **timed.facts,
-                "gpu_shared": gpu_shared,
+                "gpu_shared": _summarize_sharing(rows[name], f"{label}: the times of {name}"),
                 "not_timed": not_timed[name],
                 "decoder_paths": _list_paths(rows[name]),
                 "depends_on": {**dependencies, **timed.dependencies},
@@ -249,9 +243,17 @@ def _check_memory(clock: Clock, inputs: Sequence[TimedInput], device: torch.devi
         )
 
 
-def _summarize_sharing(rows: Sequence[Mapping[str, Any]]) -> bool | None:
-    """Return whether other processes used the GPU beside any image; None where nobody can tell."""
+def _summarize_sharing(rows: Sequence[Mapping[str, Any]], times: str) -> bool | None:
+    """Return whether other processes used the GPU beside any image; None where nobody can tell.
+
+    If so, a warning about these `times` is logged.
+    """
     answers = {row["gpu_shared"] for row in rows} - {None}
+    if any(answers):
+        log.warning(
+            "%s are recorded, but not compared with the paper: other processes used this GPU.",
+            times,
+        )
     return any(answers) if answers else None
 
 

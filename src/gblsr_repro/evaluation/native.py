@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ def evaluate_run(
     }
     shared = collect_dependencies("evaluate", None, config) | {
         "weights_sha256": trained["weights_sha256"],
-        "regions": asdict(thresholds),
+        "regions": thresholds.model_dump(),
     }
     for name in only or [*config["native"]["data"]["evaluate"], VALIDATION]:
         array = ImageArray.open(arrays / f"{name}.npy")

@@ -7,7 +7,6 @@ The thresholds of both are computed once, on validation patches, and used for al
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
@@ -15,15 +14,15 @@ from torch import Tensor
 
 from ..config import Config
 from ..data.arrays import ImageArray
-from ..files import read_json, write_json
+from ..files import write_json
+from ..records import Entries, read_record
 from . import REGIONS
 from .metrics import MetricSettings, compute_patch_power, compute_sobel, cut_into_patches
 
 SMOOTH, EDGE, TEXTURE, MIXED = range(len(REGIONS))
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(Entries):
     """Quartiles of the high-frequency share, median edge density, and the number of patches."""
 
     hf_q1: float
@@ -34,11 +33,11 @@ class Thresholds:
     @classmethod
     def read(cls, path: Path) -> Thresholds:
         """Read a file of `write`; `UserError` when it is missing or damaged."""
-        return cls(**read_json(path))
+        return cls(**read_record(path, cls))
 
     def write(self, path: Path) -> None:
         """Write the thresholds as JSON."""
-        write_json(path, asdict(self))
+        write_json(path, self.model_dump())
 
 
 def compute_high_frequency_share(images: Tensor, settings: MetricSettings) -> Tensor:

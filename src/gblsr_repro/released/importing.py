@@ -135,8 +135,8 @@ def check_output(output: Path, row: Arm | Method, seed: int) -> None:
     else:
         return
     raise UserError(
-        f"{output} holds {holds}, which an import would replace; name another folder, or delete "
-        "that run."
+        f"{output} holds {holds}, which an import would replace; name another folder, delete that "
+        "run, or replace it by `gblsr-repro import` with --overwrite."
     )
 
 
