@@ -7,6 +7,7 @@ import json
 import uuid
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.base import count_parameters
+from gblsr_repro.records import Images
 from gblsr_repro.weights import NAME, write_weights
 
 NATIVE = {"features": 8, "patch": 4, "norm_groups": 2, "modes": 4, "hidden": 8}
@@ -82,6 +84,12 @@ def moved(model: nn.Module, scale: float = 0.2, seed: int = 5) -> nn.Module:
 def dataset(**facts: str) -> config.Dataset:
     """A row of the table of data sets that says nothing but these facts."""
     return config.Dataset(**dict.fromkeys(config.Dataset.__dataclass_fields__, "") | facts)
+
+
+def image_set(name: str, title: str, have: int, of: int, **facts: Any) -> Images:
+    """The record of a data set of which a job read some images or all."""
+    facts |= {"dataset": name, "title": title, "images": have, "expected": of}
+    return Images(complete=have == of, **facts)
 
 
 def array(path: Path, images: np.ndarray) -> Path:

@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import made
 import numpy as np
 import pandas as pd
 from PIL import Image
@@ -326,14 +327,8 @@ def record_demo(seeds: int) -> list[Recorded]:
     ]
 
 
-def build_images(dataset: str, title: str, have: int, of: int, **more: Any) -> Images:
-    """Build the record of a data set of which a job read some images or all."""
-    told = {"dataset": dataset, "title": title, "images": have, "expected": of}
-    return Images(**told, complete=have == of, **more)
-
-
 def _build_stand_in(name: str) -> Images:
-    return build_images(f"demo_{name}", f"{name} stand-in", 2, 2, stands_in_for=name)
+    return made.image_set(f"demo_{name}", f"{name} stand-in", 2, 2, stands_in_for=name)
 
 
 # --- whole runs -----------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def format_card(path: Path | str) -> str:
 
 
 def _describe_color_cast(cast: Mapping[str, Any]) -> str:
-    """Return in one sentence what `measure_color_cast` measured."""
+    """Describe in one sentence the measured color cast of a model."""
     red, blue = (
         f"{mean:+.1f} ({lowest:+.1f} to {highest:+.1f})"
         for mean, lowest, highest in (cast["red"], cast["blue"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import made
 import pytest
 
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
@@ -17,7 +18,7 @@ from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.records import Images, ReleasedOrigin
-from results import PAPER, build_images, merge_provenance
+from results import PAPER, merge_provenance
 
 NATIVE, ASR = PAPER
 Run = tuple[Recorded, Recorded]
@@ -40,7 +41,7 @@ def with_setting(name: str, *values: Any) -> Run:
 
 
 def images(dataset: str, title: str, have: int, of: int, **more: Any) -> list[Images]:
-    return [build_images(dataset, title, have, of, **more)]
+    return [made.image_set(dataset, title, have, of, **more)]
 
 
 OF_NATIVE = {Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.LATENCY, Scope.COST}

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import made
 import pytest
 from paper_results import build_paper_run
 
@@ -19,7 +20,7 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import claims_page
-from results import build_images, merge_provenance
+from results import merge_provenance
 
 PAPER = read_paper_aggregates(load())
 RUN = build_paper_run().hold()
@@ -54,7 +55,7 @@ def test_what_is_not_measured_says_why() -> None:
 
 
 def test_only_the_data_sets_of_a_claim_count() -> None:
-    sets = {**NATIVE.evaluate, "set14": [build_images("s", "Set14", 3, 14)]}
+    sets = {**NATIVE.evaluate, "set14": [made.image_set("s", "Set14", 3, 14)]}
     partial = replace(NATIVE, evaluate=sets)
     assert row("psnr_gap_kodak", partial).verdict == Verdict.REPRODUCED
     found = row("psnr_gap_set14", partial)
@@ -97,7 +98,7 @@ def test_one_seed_each_decides_no_order_within_the_published_deviations() -> Non
 
 
 def test_center_crops_qualify_a_verdict() -> None:
-    crops = build_images("urban100_center256", "crops", 100, 100, stands_in_for="urban100")
+    crops = made.image_set("urban100_center256", "crops", 100, 100, stands_in_for="urban100")
     found = row(
         "psnr_gap_urban100", replace(NATIVE, evaluate={**NATIVE.evaluate, "urban100": [crops]})
     )
@@ -127,7 +128,7 @@ def test_the_headline_counts_what_the_run_decides() -> None:
 
 
 def test_other_training_images_qualify_a_verdict() -> None:
-    other = [build_images("bsds500", "BSDS500", 399, 399, stands_in_for="div2k_train")]
+    other = [made.image_set("bsds500", "BSDS500", 399, 399, stands_in_for="div2k_train")]
     found = row("psnr_gap_kodak", replace(NATIVE, preset="mirror", train=other))
     assert (found.verdict, found.holds) == (Verdict.REPRODUCED, "yes")
     assert found.qualifier == found.conditions == "trained on BSDS500 in place of DIV2K"

@@ -8,6 +8,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
+import made
 import numpy as np
 import pytest
 from paper_results import build_paper_run
@@ -21,7 +22,7 @@ from gblsr_repro.config import load, read_methods
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.page import Section, build_simple_table, render_html
-from results import Results, build_demo_run, build_images
+from results import Results, build_demo_run
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -73,8 +74,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         scopes=read_paper("native").scopes,
         settings={"native.training.steps": [40]},
         seeds={"liif": [0, 1]},
-        train=[build_images("dtd", "D & T", 3, 9)],
-        evaluate={"kodak": [build_images("k", "Kodak-like", 5, 5, stands_in_for="kodak")]},
+        train=[made.image_set("dtd", "D & T", 3, 9)],
+        evaluate={"kodak": [made.image_set("k", "Kodak-like", 5, 5, stands_in_for="kodak")]},
         devices=["Some CPU"],
         not_timed=[("liif", "paper", "kodak", "it would take 30 GiB")],
         versions={"torch": "2.11.0"},

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 from ..config import load, merge
+from ..errors import UserError
 from .fetch import fetch_dataset
 from .pins import digest_pixels, read_pins, write_pins
 from .sources import list_versions
@@ -29,4 +30,7 @@ def renew_pins(mirror: str, datasets: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    renew_pins(sys.argv[1], sys.argv[2:])
+    try:
+        renew_pins(sys.argv[1], sys.argv[2:])
+    except UserError as error:
+        sys.exit(f"Error: {error}")
