@@ -158,8 +158,8 @@ def measure_seams(run: Measured) -> Estimate:
 def measure_edges(run: Measured) -> Estimate:
     """Return by how much the scalar arm's PSNR on edge patches is above that of smoother arms."""
     sets = ("set14", "urban100")
-    smoother = (run.native(sets, arm, "psnr_edge") for arm in (FIXED, *OUTSIDE))
-    return concatenate(*(run.native(sets, SCALAR, "psnr_edge") - arm for arm in smoother))
+    smoother = (FIXED, *OUTSIDE)
+    return concatenate(*(gap(run, SCALAR, arm, "psnr_edge", sets) for arm in smoother))
 
 
 ARMS_COMPARED: Measures = {
@@ -195,11 +195,6 @@ ARMS_COMPARED: Measures = {
 # --- inference time -------------------------------------------------------------------------------
 
 
-def share_of_time(run: Measured, arm: str) -> Estimate:
-    """Return the main arm's time over another arm's on every data set."""
-    return run.native(SETS, SCALAR, MS) / run.native(SETS, arm, MS)
-
-
 COST: Measures = {
     "cost_ratio": lambda run: share_of_slowest(run, SCALAR, BASELINES),
     "cost_quarter": lambda run: mean(share_of_slowest(run, SCALAR, BASELINES)),
@@ -208,9 +203,11 @@ COST: Measures = {
     "slowest_is_liif": lambda run: (
         run.native(SETS, LIIF, MS) - highest_mean(run.native(SETS, (LTE, WIRE), MS))
     ),
-    "cost_vs_lte": lambda run: share_of_time(run, LTE),
-    "cost_vs_wire": lambda run: share_of_time(run, WIRE),
-    "family_ms": lambda run: 1 / concatenate(*(share_of_time(run, arm) for arm in (FIXED, FULL))),
+    "cost_vs_lte": lambda run: share_of_slowest(run, SCALAR, LTE),
+    "cost_vs_wire": lambda run: share_of_slowest(run, SCALAR, WIRE),
+    "family_ms": lambda run: (
+        1 / concatenate(*(share_of_slowest(run, SCALAR, arm) for arm in (FIXED, FULL)))
+    ),
     "full_ms": lambda run: span(run.native(SETS, FULL, MS)),
     "tables_ms": lambda run: run.native(SETS, ARMS, MS),
 }

@@ -20,7 +20,7 @@ from ...config import load_protocol
 from ..estimates import Estimate
 from ..measured import PAPER_SEEDS
 from ..metrics import METRICS
-from ..statistics import compute_pooled_p, mark_bold
+from ..statistics import compute_pooled_p, find_ties, mark_bold
 from .published import Published
 
 ALPHA: float = load_protocol()["native"]["significance"]
@@ -233,9 +233,8 @@ class Bold(AgreementRule):
         changed = marks != published.values
         agreement, reason = Agreement.HOLDS, ""
         if changed.any():
-            best = np.argmin if metric.lower else np.argmax
-            ours = int(best(here.values))
-            theirs = ours if paper is None else int(best(paper.values))
+            ours = find_ties(cells, metric)[0]
+            theirs = find_ties(paper.read_spreads(), metric)[0] if paper else ours
             pairs = [(place, theirs if place == ours else ours) for place in range(len(here))]
             agreement, reason = _judge_changes(here, paper, pairs, changed)
         return Finding(agreement, marks, np.zeros_like(marks), reason, int((~changed).sum()))
