@@ -18,6 +18,7 @@ from typing import Any
 
 import safetensors.torch
 
+from .analysis.metrics import SUPERRES, list_shown
 from .config import locate_row
 from .dependencies import RELEASED
 from .errors import UserError
@@ -30,8 +31,8 @@ from .wording import format_commit
 
 # Columns of the metrics that are shown, with their names and units; the first is the one in short.
 MEASURES = {
-    "native": {"psnr": "PSNR (dB)", "ssim": "SSIM", "lpips": "LPIPS"},
-    "asr": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
+    "native": {metric.name: metric.heading for metric in list_shown("record")},
+    "asr": {metric.name: metric.heading for metric in SUPERRES},
 }
 MEASUREMENTS_IN_LINE = 3  # more are cut to those on the smallest set
 # What the quality in a file was measured on, unless its record says otherwise.

@@ -54,7 +54,7 @@ NATIVE = (
 )
 SUPERRES = (Metric("psnr_y", "PSNR-Y", 3, "↑", "dB"), Metric("ssim_y", "SSIM-Y", 4, "↑"))
 METRICS = {metric.name: metric for metric in (*NATIVE, *SUPERRES)}
-PSNR, LPIPS, LSE = METRICS["psnr"], METRICS["lpips"], METRICS["lse"]
+PSNR, LPIPS, LSE, PSNR_Y = (METRICS[name] for name in ("psnr", "lpips", "lse", "psnr_y"))
 
 
 def list_shown(page: Page) -> list[Metric]:

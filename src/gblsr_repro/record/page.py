@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, read_claims
-from ..analysis.metrics import list_shown
+from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
@@ -128,14 +128,14 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
     rows = []
     for column in source.config["asr"]["evaluate"]:
         for method in (BICUBIC, *source.methods):
-            row = [cells.get((column, method, scale, "psnr_y"), Summary()) for scale in scales]
+            row = [cells.get((column, method, scale, PSNR_Y.name), Summary()) for scale in scales]
             if any(cell.measured for cell in row):
                 names = name_dataset(source, "asr", column), name_subject(source, method)
-                rows.append([*names, *(format_summary(cell, 2) for cell in row)])
+                rows.append([*names, *(format_summary(cell, PSNR_Y.digits - 1) for cell in row)])
     if rows:
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
-        title = f"Super-resolution: PSNR-Y in dB ({part.conditions})"
+        title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.conditions})"
         yield Section(title, describe_sets(source), tables=[table])
 
 

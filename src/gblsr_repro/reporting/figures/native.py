@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ...analysis.derived import mean_over_sets, read_value
-from ...analysis.metrics import list_shown
+from ...analysis.metrics import LPIPS, PSNR, list_shown
 from ...analysis.reader import Aggregates
 from ..names import format_device, name_dataset, name_subject, sort_by_order
 from . import style
@@ -59,8 +59,8 @@ def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     source.require(points, "native", "arm with both PSNR and LPIPS")
     figure = style.create_figure(style.TEXT_WIDTH, 3.5, differences)
     axes = figure.subplots()
-    axes.set_xlabel("PSNR (dB) ↑")
-    axes.set_ylabel("LPIPS ↓ (axis inverted)")
+    axes.set_xlabel(PSNR.arrowed_heading)
+    axes.set_ylabel(f"{LPIPS.arrowed_heading} (axis inverted)")
     axes.invert_yaxis()
     labels, lines = _draw_arms(source, axes, points)
     place_labels(figure, axes, labels, lines)
@@ -76,7 +76,7 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
     axes = figure.subplots()
     device = format_device(source, "native")
     axes.set_xlabel(f"Inference time (ms per image, batch 1){device} ↓")
-    axes.set_ylabel("PSNR (dB) ↑")
+    axes.set_ylabel(PSNR.arrowed_heading)
     labels, lines = _draw_arms(source, axes, points)
     style.scale_time_axis(axes)
     place_labels(figure, axes, labels, lines)

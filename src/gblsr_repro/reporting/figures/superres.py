@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ...analysis.derived import psnr_gaps, read_value
+from ...analysis.metrics import PSNR_Y
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
@@ -51,7 +52,7 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
         style.draw_message(axes, text)
         return figure
     axes.set_xlabel(f"Time (ms per image, batch 1){format_device(source, 'asr')} ↓")
-    axes.set_ylabel("PSNR-Y (dB) ↑")
+    axes.set_ylabel(PSNR_Y.arrowed_heading)
     axes.set_title(f"{title} ×{scale}")
     labels, whiskers = [], []
     base = source.config["asr"]["base_method"]
@@ -120,7 +121,7 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
         _set_scales(axes, factors, trained)
     for axes in grid[-1]:
         axes.set_xlabel("Scale factor")
-    grid[0, 0].set_ylabel("PSNR-Y (dB) ↑")
+    grid[0, 0].set_ylabel(PSNR_Y.arrowed_heading)
     if compared:
         grid[1, 0].set_ylabel(f"Difference to\n{name_subject(source, base)} (dB)")
     return figure

@@ -18,6 +18,7 @@ from ...analysis.derived import (
     read_value,
 )
 from ...analysis.estimates import Estimate
+from ...analysis.metrics import PSNR_Y
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
@@ -55,7 +56,7 @@ class Efficiency:
         """Read the PSNR-Y of a method in dB."""
         if not self.source.has("asr_quality"):  # where only times were taken
             return Summary()
-        return self.source.cell("asr_quality", dataset, method, scale, "psnr_y")
+        return self.source.cell("asr_quality", dataset, method, scale, PSNR_Y.name)
 
     def read_latency(self, dataset: str, method: str, metric: str = "mean_ms") -> Summary:
         """Read a time of a method in ms or its peak memory in MiB."""
@@ -116,7 +117,7 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
     ]
     titles = [f"{name_dataset(source, 'asr', name)} ×{efficiency.scale}" for name in sets]
     speeds = [f"vs {baselines[name].name}" for name in references]
-    spans = [("PSNR-Y (dB) ↑", titles), ("ms/img ↓", titles), ("Speed ↑", speeds)]
+    spans = [(PSNR_Y.arrowed_heading, titles), ("ms/img ↓", titles), ("Speed ↑", speeds)]
     first: list[Cell] = ["Method"]
     first += [Span(text, len(members)) for text, members in spans if members]
     second = ["", *(member for _, members in spans for member in members)]
@@ -151,7 +152,7 @@ def _format_latency(
     times = [efficiency.read_latency(dataset, method) for dataset in sets]
     speeds = [efficiency.compare(geometric_mean_speed, method, other) for other in references]
     return [
-        *(format_summary(cell, 3, spread=False) for cell in psnr),
+        *(format_summary(cell, PSNR_Y.digits, spread=False) for cell in psnr),
         *(format_summary(cell, 2, spread=False) for cell in times),
         *(format_number(speed, "{:.2f}×") for speed in speeds),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...analysis.metrics import SUPERRES, Metric
+from ...analysis.metrics import PSNR_Y, SUPERRES, Metric
 from ...analysis.reader import BICUBIC, Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
@@ -14,7 +14,6 @@ from ..captions import describe_seeds, list_missing_rows, name_own_rows
 from ..layout import Row, Span, Table, View, format_columns
 from ..names import name_dataset, select_compared_methods
 
-PSNR_Y, _ = SUPERRES
 MEGA = 1e6
 SCALES_IN_FOOTNOTESIZE = 3
 """Columns with spreads that a page is wide enough for in the usual type size of tables."""
