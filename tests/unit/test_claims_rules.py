@@ -162,7 +162,7 @@ def test_several_bounds_hold_one_by_one() -> None:
     said = Published.parse("<= 0.14 / 0.12 / 0.09")
     outcome = Spread().judge(said, spreads(0.13, 0.11, 0.80), None)
     assert (str(said), outcome.agreement) == ("≤ 0.14 / 0.12 / 0.09", FAILS)
-    assert outcome.reason == "1 of 3 miss; furthest 0.80 against 0.09"
+    assert outcome.reason == "1 of 3 miss; furthest 0.800 against 0.09"
 
 
 def test_the_paper_s_numbers_are_shown_as_printed() -> None:

@@ -364,6 +364,6 @@ def _describe_furthest_miss(
     worst = int(np.argmax(np.where(allowed > 0, misses / np.where(allowed, allowed, 1), misses)))
     has_cells = published.cells and len(here.sources) == len(misses)
     place = f" ({' '.join(here.sources[worst].key[:-1])})" if has_cells else ""
-    goal = np.broadcast_to(published.values, misses.shape)[worst]
-    value, wanted = published.format([here.values[worst]]), published.format([goal])
-    return f"{failing} of {len(misses)} miss; furthest{place} {value} against {wanted}"
+    value = published.format_measured([here.values[worst]])
+    goal = published.format([np.broadcast_to(published.values, misses.shape)[worst]])
+    return f"{failing} of {len(misses)} miss; furthest{place} {value} against {goal}"
