@@ -24,7 +24,7 @@ from gblsr_repro.config import load_protocol
 
 PAPER = read_paper_aggregates(load_protocol())
 RUN = build_paper_run().hold()
-DRAWS, RUNS = 1000, 40
+DRAWS, RUNS = 2000, 40
 
 
 def build(rows: list[dict[str, Any]]) -> Aggregates:
@@ -55,7 +55,7 @@ def summarize(seeds: np.ndarray, shift: float = 0.0) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("numbers", [1, 20])
+@pytest.mark.parametrize("numbers", [1, 7, 20])
 @pytest.mark.parametrize(("here", "paper", "printed"), [(3, 3, True), (1, 3, True), (3, 3, False)])
 def test_a_faithful_number_fails_as_seldom_as_the_level_says(
     here: int, paper: int, printed: bool, numbers: int, monkeypatch: pytest.MonkeyPatch
