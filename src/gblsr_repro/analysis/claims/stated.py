@@ -8,6 +8,7 @@ from typing import Annotated
 from ...config import find_repository_root, read_table
 from ...config.cells import CellFormat
 from ..measured import Measure
+from ..provenance.differences import Scope
 from . import compute, diagnostics, native, structure, superres
 from .rules import RULES
 
@@ -19,6 +20,8 @@ MEASURES = (
     | compute.MEASURES
 )
 RuleName = Annotated[str, CellFormat("|".join(RULES), f"use one of {', '.join(RULES)}.")]
+ScopeName = Annotated[str, CellFormat("|".join(Scope), f"use one of {', '.join(Scope)}.")]
+Decimals = Annotated[str, CellFormat(r"\d?", "write a digit, or nothing.")]
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,12 @@ class Claim:
 
     id: str
     topic: str
-    scope: str
+    scope: ScopeName
     where: str
     sentence: str
     rule: RuleName
     published: str
-    decimals: str
+    decimals: Decimals
     unit: str
     note: str
 
