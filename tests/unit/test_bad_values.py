@@ -98,9 +98,10 @@ def test_no_folder_of_the_project_can_hold_results():
         ("a: caf\u00e9\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8."),
         (b"? [a]\n: 1\n", "line 1, column 3: a key must be a name"),
         (b"a: 2026-13-45\n", "month must be in 1..12"),
-        (b"a: " + b"9" * 5000, "cannot be read"),
-        (b"a: " + b"[" * 5000, "correct it."),
-        (b"{a: " * 5000, "correct it."),
+        (b"a: " + b"9" * 5000, "cannot be read: Exceeds the limit"),
+        (b"a: " + b"[" * 5000, "is nested too deeply"),
+        (b"{a: " * 5000, "is nested too deeply"),
+        (b"a: " + b"[" * 100_000 + b"]" * 100_000, "is nested too deeply"),
     ],
 )
 def test_an_overlay_that_is_not_what_it_seems(content, sentence, tmp_path):

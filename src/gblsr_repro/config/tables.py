@@ -28,6 +28,7 @@ from .cells import (
 )
 
 Config = dict[str, Any]
+DEEPEST = 100  # maps and lists within one another in a config file
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
 
 
@@ -83,23 +84,36 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
         return super().construct_mapping(node, deep)
 
 
+def _is_nested_too_deeply(text: str) -> bool:
+    """Decide whether a YAML text nests deeper than any config; its loader in C could crash."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            return True
+    return False
+
+
 def read_yaml(path: Path | str) -> Config:
     """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
     if Path(path).suffix == ".json":
         return read_json_map(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
+        if _is_nested_too_deeply(text):
+            raise UserError(f"Config file {path} is nested too deeply; correct it.")
         value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error
     except UnicodeDecodeError as error:
         raise UserError(f"Config file {path} is not UTF-8 text; save it as UTF-8.") from error
-    except RecursionError as error:
-        raise UserError(f"Config file {path} is nested too deeply; correct it.") from error
     except (yaml.YAMLError, ValueError) as error:  # ValueError: no such date, too many digits
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error)
+        problem = getattr(error, "problem", None) or str(error).partition(";")[0]
         raise UserError(
             f"Config file {path} cannot be read{place}: {problem}; correct it."
         ) from error
