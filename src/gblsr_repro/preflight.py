@@ -1,12 +1,19 @@
-"""Check the native arms and their parameter budget before training."""
+"""Check methods, native arms and their parameter budget before training."""
 
 from __future__ import annotations
 
 from .analysis.criteria import compare_with_anchor
-from .config import Config, find_arm, read_arms
+from .config import Config, find_arm, list_methods, read_arms
 from .errors import UserError
+from .models.asr.model import find_classes
 from .models.native import NativeModel, count_arm_parameters
 from .progress import format_columns
+
+
+def check_methods(config: Config) -> None:
+    """Raise `UserError` for a method of `config` without its classes, or with wrong options."""
+    for method in list_methods(config).values():
+        find_classes(method)
 
 
 def check_native_benchmark(config: Config) -> str:

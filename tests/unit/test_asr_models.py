@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from gblsr_repro import config
+from gblsr_repro import config, preflight
+from gblsr_repro.cli import main
 from gblsr_repro.errors import UserError
 from gblsr_repro.models.asr import rdn as rdn_module
 from gblsr_repro.models.asr import swinir as swinir_module
@@ -61,6 +62,13 @@ def test_a_mistake_in_the_table_is_named(changes, said, settings):
     with pytest.raises(UserError, match=r"config/methods\.tsv, method gblsr_asr") as caught:
         ASRModel.build(row("gblsr_asr", **changes), settings, 0)
     assert said in str(caught.value)
+
+
+def test_check_names_a_mistake_in_the_table(monkeypatch, capsys):
+    wrong = row("gblsr_asr_nf48", options="nf=forty")
+    monkeypatch.setattr(preflight, "list_methods", lambda config: {wrong.method: wrong})
+    assert main(["check"]) == 2
+    assert "method gblsr_asr_nf48: nf=forty must be a whole number" in capsys.readouterr().err
 
 
 def test_images_are_normalized_before_and_colors_after(settings):

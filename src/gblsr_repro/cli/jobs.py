@@ -44,9 +44,10 @@ def fetch(options: Options) -> None:
 
 @command("check", CONFIG)
 def check(options: Options) -> None:
-    """Check the parameter budget before any training."""
-    from ..preflight import check_native_benchmark
+    """Check the config, its arms and methods, and the parameter budget before any training."""
+    from ..preflight import check_methods, check_native_benchmark
 
+    check_methods(options.config)
     print(check_native_benchmark(options.config))
 
 

@@ -75,7 +75,7 @@ def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate |
     if claim.measure:
         with suppress(NotMeasuredError):
             tabled = claim.measure(paper)
-    if claim.published or not claim.decimals:
+    if claim.published:
         return Published.parse(claim.published), tabled
     if tabled is None:
         raise UserError(f"The tables in config/paper lack the cells of the claim {claim.id!r}.")

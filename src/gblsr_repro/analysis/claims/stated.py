@@ -8,7 +8,6 @@ from typing import Annotated
 from ...config import find_repository_root, read_table
 from ...config.cells import CellFormat
 from ..measured import Measure
-from ..provenance.differences import Scope
 from . import compute, diagnostics, native, structure, superres
 from .rules import RULES
 
@@ -20,8 +19,6 @@ MEASURES = (
     | compute.MEASURES
 )
 RuleName = Annotated[str, CellFormat("|".join(RULES), f"use one of {', '.join(RULES)}.")]
-ScopeName = Annotated[str, CellFormat("|".join(Scope), f"use one of {', '.join(Scope)}.")]
-Decimals = Annotated[str, CellFormat(r"\d?", "write a digit, or nothing.")]
 
 
 @dataclass(frozen=True)
@@ -37,12 +34,12 @@ class Claim:
 
     id: str
     topic: str
-    scope: ScopeName
+    scope: str
     where: str
     sentence: str
     rule: RuleName
     published: str
-    decimals: Decimals
+    decimals: str
     unit: str
     note: str
 
