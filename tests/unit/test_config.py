@@ -24,6 +24,14 @@ def test_the_shipped_config_shows_every_setting(repository):
     assert configuration.load([path]) == shipped
 
 
+def test_the_checkout_is_the_codes_own_from_inside_another(repository, tmp_path, monkeypatch):
+    (tmp_path / "Snakefile").touch()
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "arms.tsv").touch()
+    monkeypatch.chdir(tmp_path)
+    assert configuration.find_repository_root() == repository
+
+
 def test_settings_left_out_are_filled_in():
     config = configuration.load()
     del config["native"]["training"]["accumulate"], config["asr"]["shave_extra"], config["device"]
