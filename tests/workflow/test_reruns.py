@@ -194,6 +194,7 @@ ROWS = [
     setting("latency.clocks", ["fast", "paper"], NOTHING, set()),
     # images
     code("data/standardize.py", NATIVE),
+    code("data/arrays.py", NATIVE | ASR),
     code("data/sources.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
     code("data/superres.py", ASR),
     edits("a title and a checksum of config/datasets.tsv",
@@ -284,6 +285,8 @@ ROWS = [
     setting("latency.passes", 2, TIMED | ASR_TIMED),
     setting("latency.images_per_set", 2, TIMED),
     setting("asr.timing.scale", 2, ASR_TIMED),
+    code("evaluation/__init__.py",
+         MEASURED | FIELDS | DRAWN | {("regions", "validation")} | TIMED | ASR_TIMED),
     code("evaluation/native.py", MEASURED | DRAWN),
     code("evaluation/metrics.py", MEASURED | FIELDS | DRAWN | {("regions", "validation")}),
     code("evaluation/native_fields.py", FIELDS),
