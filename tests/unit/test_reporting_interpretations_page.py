@@ -26,7 +26,7 @@ def write_scores(root, arm, numbers):
     write_csv(folder / "urban100.csv", ("image", *METRICS), [("a", *numbers)])
 
 
-def test_each_reading_stands_below_the_published_numbers(tmp_path, config):
+def test_each_interpretation_stands_below_the_published_numbers(tmp_path, config):
     for arm, numbers in NUMBERS.items():
         write_scores(tmp_path, arm, numbers)
     write_scores(tmp_path, "gblsr_scalar", NUMBERS["lte"])  # no baseline, so no row
@@ -55,7 +55,7 @@ def test_a_run_without_baselines_is_one_sentence(tmp_path, config):
         interpretations_page.write(tmp_path / "interpretations.csv", config, tmp_path / "out.md")
 
 
-def test_the_overlay_runs_every_reading_of_a_baseline(config):
+def test_the_overlay_runs_every_interpretation_of_a_baseline(config):
     rows = configuration.read_arms()
     baselines = {name for name, row in rows.items() if row.group == "baseline"}
     interpretations = {name for name, row in rows.items() if row.group == "interpretation"}

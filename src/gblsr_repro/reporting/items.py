@@ -1,6 +1,4 @@
-"""Select the tables and figures of config/items.tsv, group them by what they are made from, and
-build them by what their rows name.
-"""
+"""Select, group and build the tables and figures of config/items.tsv by what their rows name."""
 
 from __future__ import annotations
 
