@@ -110,6 +110,11 @@ IMPOSSIBLE = [
     ({"native.metrics.psnr_epsilon": 10**400}, "psnr_epsilon is 1000000000000"),
     ({"native.data.data_seed": 2**63}, "data_seed is 9223372036854775808, but must be at most"),
     ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
+    ({"native.model.fourier_seed": 2**63}, "fourier_seed is 9223372036854775808, but must be at"),
+    ({"native.data.image_size": 2**20}, "image_size is 1048576, but must be at most 2048"),
+    ({"native.metrics.ssim_sigma": 1e-300}, "ssim_sigma is 1e-300, but must be at least 0.1"),
+    ({"native.metrics.high_frequency_cutoff": 5}, "cutoff is 5, but must be less than 0.5"),
+    ({"asr.scales": [2, 10**9]}, "asr.scales.1 is 1000000000, but must be at most 100"),
     # numbers that YAML 1.1 reads as text
     ({"native.training.learning_rate": "2e-3"}, "reads as text; write 0.002, without quotes."),
     ({"native.training.steps": "1e6"}, "reads as text; write 1000000, without quotes."),
