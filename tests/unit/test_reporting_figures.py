@@ -275,6 +275,12 @@ def test_no_picture_is_drawn_twice_and_the_seed_is_the_lowest(sources, tmp_path)
     figure = build_item(FIGURES["qualitative"], run, [])
     assert "Main arm, best PSNR\nGB-LSR-Scalar, seed 0" in read_words(figure)
     assert len(figure.axes) == 3 * 3
+    # On one set alone it stands once, too.
+    run = copy_with_rows(
+        sources["paper"], tmp_path / "b", lambda row: "" if "kodak,gblsr_full," in row else row
+    )
+    text = " ".join(read_words(build_item(FIGURES["qualitative"], run, [])).split())
+    assert text.count("GB-LSR-Scalar, as on the left") == 1
 
 
 def test_what_the_papers_figure_has_and_this_one_has_not_is_named(draw):

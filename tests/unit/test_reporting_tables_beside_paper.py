@@ -77,8 +77,10 @@ def test_native_rows_of_the_package_clock_hold_the_time_alone(results):
     assert cost[-1].startswith("not measured")
 
 
-def test_the_papers_training_time_is_that_of_the_groups_shown(results):
+def test_training_time_stands_below_the_papers_of_the_groups_shown(results):
     results.set_runs()
+    (liif,) = [row for row in results.rows["runs"] if row["arm"] == "liif"]
+    liif["wall_seconds"] = 30.0  # the others take 50
     native = list(results.build_pairs("compute_native").values())
     assert [above for above, _ in native] == [
         ["9", "1m37s–4m50s", "25m28s"],
@@ -87,6 +89,7 @@ def test_the_papers_training_time_is_that_of_the_groups_shown(results):
         ["9", "1m18s–1m37s", "12m49s"],
         ["**36**", "", "**1h03m**"],
     ]
+    assert native[0][1] == ["3", "30s–50s", "2m10s"]
     asr = list(results.build_pairs("compute_asr").values())
     assert asr[1][0] == ["3", "122h12m–122h22m", "366h55m"]
     assert asr[-1][0] == ["**27**", "", "**1,232h03m**"]
