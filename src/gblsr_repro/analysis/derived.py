@@ -53,11 +53,9 @@ def gap(run: Measured, arm: str, other: str, metric: str, sets: Names = SETS) ->
     return run.native(sets, arm, metric) - run.native(sets, other, metric)
 
 
-def lead(
-    run: Measured, ahead: Names, behind: Names, metric: Metric, sets: Names = SETS
-) -> Estimate:
+def lead(run: Measured, ahead: Names, behind: Names, metric: Metric) -> Estimate:
     """Return by how much the best of some arms is better than the best of others, by data set."""
-    first, second = (run.native(sets, arms, metric.name) for arms in (ahead, behind))
+    first, second = (run.native(SETS, arms, metric.name) for arms in (ahead, behind))
     if metric.lower:
         return lowest_mean(second) - lowest_mean(first)
     return highest_mean(first) - highest_mean(second)
