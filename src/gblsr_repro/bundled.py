@@ -72,8 +72,10 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     `metrics` is the folder of rows that evaluation wrote of this very run; `trained_on` says in
     words which images it was trained on. Tensors with two axes or more are rounded, the others
     (biases, norms, bandwidths) stay as they are. Raises `UserError` when the run was not trained
-    here or not measured, or its code is not known.
+    here or not measured, its code is not known, or `output` ends otherwise.
     """
+    if Path(output).suffix != ".safetensors":
+        raise UserError(f"{output} must end in .safetensors.")
     trained, weights = read_weights(run_dir)
     if RELEASED in trained:
         raise UserError(
