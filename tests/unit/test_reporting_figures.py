@@ -313,6 +313,9 @@ def test_scales_beyond_training_are_shaded_below_the_differences_to_the_base(dra
         (span,) = axes.patches
         assert (span.get_x(), span.get_x() + span.get_width()) == (5.0, 8.5)
         assert len(axes.containers) == 4  # as in Tables 11 and 13 to 15
+        # The base's markers lie below the others and are larger, so that none hides another.
+        base, *others = (container.lines[0].get_markersize() for container in axes.containers)
+        assert base > max(others)
     quality = sources["paper"].cells("asr_quality")
     lines = [container.lines[0] for container in figure.axes[5 + 3].containers]
     (swinir,) = (line for line in lines if line.get_marker() == "s")
