@@ -222,6 +222,9 @@ def test_logspace_metrics_shows_the_steps(draw):
     text = read_words(draw("demo", "logspace_metrics"))
     for step in ("+2.096", "+0.234", "−0.091", "+0.069"):
         assert step in text
+    (legend,) = draw("demo", "logspace_metrics").legends  # of the dashed line and the signs
+    words = [entry.get_text() for entry in legend.get_texts()]
+    assert words == ["Scalar's", "+ −: Scalar minus Fixed, others minus Scalar"]
 
 
 def test_logspace_metrics_draws_steps_where_only_they_were_published(monkeypatch):
