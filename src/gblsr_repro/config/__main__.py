@@ -12,7 +12,7 @@ from typing import Any
 
 from ..files import write_text
 from .items import Item, read_items
-from .load import read_published_times
+from .load import load_protocol, read_published_times
 from .schema.settings import Settings
 from .schema.types import LARGEST, LARGEST_INTEGER, SMALLEST
 from .tables import find_repository_root, read_arms
@@ -87,7 +87,6 @@ def renew_settings_page(text: str) -> str:
 # --- the paper's items ----------------------------------------------------------------------------
 
 ITEMS = "| paper item | target | cost |\n|---|---|---|\n"
-SEEDS = 3  # runs of an arm or a method in the paper
 
 
 def renew_items_page(text: str) -> str:
@@ -116,7 +115,8 @@ def describe_cost(item: Item) -> str:
     if item.benchmark == "native" and need != "runs":
         kept = "in_benchmark" if need == "native" else "diagnostic"
         seconds = {name: each for name, each in seconds.items() if getattr(arms[name], kept)}
-    runs, total = SEEDS * len(seconds), SEEDS * sum(seconds.values())
+    seeds = len(load_protocol()["seeds"])
+    runs, total = seeds * len(seconds), seeds * sum(seconds.values())
     if item.benchmark == "native":
         return f"{runs} runs, {total / 60:.0f} minutes"
     alone = "; its times alone: nothing" if (item.benchmark, need) == ("asr", "asr_latency") else ""
