@@ -16,9 +16,8 @@ from ..files import read_json_map, write_json
 from ..records import read_record
 
 FILE = "provenance.json"
-# What the identity of a run says, or what is about files that are not kept; `follows` is what
-# version 0.2.0 called `depends_on`.
-LEFT_OUT = ("config", "depends_on", "follows")
+# What the identity of a run says, or what is about files that are not kept.
+LEFT_OUT = ("config", "depends_on")
 
 Sources = dict[str, dict[str, Any]]
 """By conditions: the content of JSON files by their path below the results folder."""

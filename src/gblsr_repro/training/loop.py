@@ -80,7 +80,7 @@ def train(
 ) -> TrainingLog:
     """Train a model in place, resuming from the state at `state_path` if it exists.
 
-    `identity` lists what the weights follow from: a state with the same identity is resumed, any
+    `identity` lists what the weights depend on: a state with the same identity is resumed, any
     other is moved aside (see `checkpoint.load_state`). `trained_by` describes the code, versions
     and device of this process (with the commit as git), which is recorded with the weights.
     `after_step(count)` is called after every step with the number of completed steps. The caller
