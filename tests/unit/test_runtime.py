@@ -13,6 +13,7 @@ FLAGS = ("precision", "cudnn_tf32", "matmul_tf32", "deterministic")
 def _put_back():
     yield
     runtime.set_precision(runtime.DEFAULT)
+    torch.set_flush_denormal(False)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,14 @@ def test_every_precision_sets_and_records_all_flags(monkeypatch, precision, flag
         assert (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic) == (False,) * 2
         record = runtime.describe_device(device)
         assert tuple(record[name] for name in FLAGS) == flags
+
+
+def test_denormal_numbers_are_zero_on_the_cpu():
+    torch.set_flush_denormal(False)
+    tiny = torch.full((4,), 1e-30)
+    assert (tiny * 1e-10).all()
+    runtime.prepare_device("cpu")
+    assert not (tiny * 1e-10).any()
 
 
 def test_the_papers_preset_takes_torchs_defaults():
