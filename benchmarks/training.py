@@ -24,7 +24,7 @@ from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.layers import apply_pointwise
 from gblsr_repro.models.native import NativeModel
-from gblsr_repro.runtime import BF16, STRICT, keep_large_blocks
+from gblsr_repro.runtime import BF16, STRICT, keep_large_blocks, place_model
 from gblsr_repro.training.asr import compute_absolute_error
 
 from .bench import Bench, format_size
@@ -44,8 +44,10 @@ def build_cases(bench: Bench) -> Iterator[Case]:
     yield build_native_step_case(bench)
     yield build_asr_step_case(bench)
     if not bench.cuda:
+        yield build_format_case(bench)
         yield build_perceptron_case(bench)
         yield build_pixel_case(bench)
+        yield build_denormal_case(bench)
         yield build_allocator_case(bench)
 
 
@@ -53,11 +55,18 @@ def build_cases(bench: Bench) -> Iterator[Case]:
 
 
 def build_native_step(
-    bench: Bench, arm: str, batch: int, path: str | None = None
+    bench: Bench,
+    arm: str,
+    batch: int,
+    path: str | None = None,
+    place: Callable[[NativeModel, torch.device], NativeModel] = place_model,
 ) -> Callable[[], Tensor]:
-    """Build the function that trains `arm` by one step of `batch` images, as the recipe does."""
+    """Build the function that trains `arm` by one step of `batch` images, as the recipe does.
+
+    `place` moves the model to the device.
+    """
     recipe, side = bench.config["native"]["training"], bench.image_side
-    model = NativeModel.build(read_arms()[arm], bench.config, 0).to(bench.device)
+    model = place(NativeModel.build(read_arms()[arm], bench.config, 0), bench.device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
         recipe["learning_rate"],
@@ -110,6 +119,18 @@ def build_native_step_case(bench: Bench) -> Case:
     )
 
 
+def build_format_case(bench: Bench) -> Case:
+    """Build the case of a training step of the main arm in two memory formats."""
+    training, side = bench.config["native"]["training"], bench.image_side
+    batch = training["batch_size"]
+    variants = (
+        Variant("contiguous", build_native_step(bench, MAIN, batch, place=NativeModel.to)),
+        Variant("channels last", build_native_step(bench, MAIN, batch)),
+    )
+    label = f"native step, batch {batch}, memory format"
+    return Case(label, variants, format_size(side, side), same=False, training=True)
+
+
 def build_perceptron_case(bench: Bench) -> Case:
     """Build the case of a baseline's hidden layers on a batch's pixels, forward and backward."""
     width = bench.config["native"]["model"]["hidden"]
@@ -153,6 +174,30 @@ def build_pixel_case(bench: Bench) -> Case:
     )
     label = f"LIIF on {pixels.numel()} chosen pixels"
     return Case(label, variants, format_size(side, side), training=True)
+
+
+def build_denormal_case(bench: Bench) -> Case:
+    """Build the case of WIRE's decoder on random features with denormal numbers and without.
+
+    How many there are depends on the features, which training lets grow, and on the loss.
+    """
+    decoder = NativeModel.build(read_arms()["wire"], bench.config, 0).decoder
+    cells = bench.image_side // decoder.patch
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(2, decoder.features, cells, cells, generator=generator).requires_grad_()
+
+    def compute_gradient(flush: bool) -> Tensor:
+        torch.set_flush_denormal(flush)
+        found = torch.autograd.grad(decoder.render_fast(features).square().mean(), features)[0]
+        torch.set_flush_denormal(True)
+        return found
+
+    variants = (
+        Variant("denormal numbers kept", partial(compute_gradient, False)),
+        Variant("flushed to zero", partial(compute_gradient, True)),
+    )
+    size = format_size(bench.image_side, bench.image_side)
+    return Case("WIRE on 2 images", variants, size, training=True)
 
 
 def build_allocator_case(bench: Bench) -> Case:
@@ -249,7 +294,7 @@ def build_asr_step_case(bench: Bench) -> Case:
     training = bench.config["asr"]["training"]
     recipe, precision = training["recipes"]["rdn"], training["precision"]
     batch = recipe["batch_size"] if bench.cuda else 1
-    model = ASRModel.build(read_methods()["gblsr_asr"], bench.config, 0).to(bench.device)
+    model = place_model(ASRModel.build(read_methods()["gblsr_asr"], bench.config, 0), bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
     initialize_state(optimizer)
     drawn, steps = build_sampler(bench, batch).prefetch_batches(), count()

@@ -30,7 +30,7 @@ def prepare_training(config: Config, method: Method, seed: int, array: Path) -> 
     device = runtime.prepare_device(config["device"], config["threads"], settings["precision"])
     images = PackedImages.open(array)
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
-    model = ASRModel.build(method, config, seed).to(device)
+    model = runtime.place_model(ASRModel.build(method, config, seed), device)
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     if sampler.is_resident:
         log.info("the training images are held on the device")

@@ -42,7 +42,7 @@ def prepare_training(config: Config, arm: Arm, seed: int, array: Path) -> Traini
     arrays = ImageArray.open(array)
     model = NativeModel.build(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
-    model = model.to(device)
+    model = runtime.place_model(model, device)
     objective = Objective(model, arm, recipe, arrays, sampler, seed, device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
