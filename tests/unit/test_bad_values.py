@@ -24,6 +24,7 @@ from gblsr_repro.config import (
 from gblsr_repro.config.cells import Key
 from gblsr_repro.config.checks import PROJECT_FOLDERS
 from gblsr_repro.config.schema.types import FOLDER, NAME
+from gblsr_repro.config.tables import ImageSize
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import read_csv
 from gblsr_repro.records import read_record
@@ -226,9 +227,25 @@ def test_a_look_that_is_none(before, after, sentence, tmp_path, monkeypatch):
         style.read_looks(Aggregates(tmp_path, load()))
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ("width", "wide", "must name the columns dataset, image, width, height"),
+        ("\t500\t", "\t5OO\t", "width is '5OO'; write a whole number of at least 1"),
+        ("img_002", "img_001", "'set14/img_001' has a row above; remove one"),
+    ],
+)
+def test_sizes_of_images_that_are_none(before, after, sentence, tmp_path):
+    path = tmp_path / "sizes.tsv"
+    text = (ROOT / "config" / "sizes.tsv").read_text()
+    path.write_text(text.replace(before, after, 1))
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        read_table(path, ImageSize, "place")
+
+
 @pytest.mark.parametrize("content", [b"caf\xe9\n", b"a,b\n" + b"x" * 200_000])
 def test_a_table_that_is_none(content, tmp_path):
-    path = tmp_path / "sizes.tsv"
+    path = tmp_path / "scores.csv"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"sizes\.tsv is no table in UTF-8"):
+    with pytest.raises(UserError, match=r"scores\.csv is no table in UTF-8"):
         read_csv(path)

@@ -190,7 +190,7 @@ def find_sources_of_timing(wildcards):
 
     Of the others the sizes suffice; images that have been fetched are timed all the same.
     """
-    known = settings_module.list_sized_datasets()
+    known = {size.dataset for size in settings_module.read_image_sizes()}
     return [f"{R}/sources/{name}.csv" for name in ASR_TIMED if name not in known]
 
 

@@ -37,12 +37,12 @@ from .tables import (
     list_datasets,
     list_methods,
     list_short_names,
-    list_sized_datasets,
     locate_row,
     merge,
     read_arms,
     read_assets,
     read_datasets,
+    read_image_sizes,
     read_methods,
     read_yaml,
 )

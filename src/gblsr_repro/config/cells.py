@@ -60,10 +60,11 @@ Count = Annotated[str, CellFormat(r"[1-9]\d{0,8}", "write a whole number of at l
 Size = Annotated[
     str, CellFormat(r"\d{0,15}", "write a whole number, the size of the download in bytes.")
 ]
+Checksum = Annotated[str, CellFormat(r"[0-9a-f]{64}", "write the 64 digits of a SHA-256.")]
 
 
 def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
-    """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order.
+    """Read a tab-separated table: a `row` per line, by its attribute `key`, in the file's order.
 
     Raises `UserError` where it is not UTF-8 text, a row lacks a cell or repeats a key, or a cell is
     not one of the words of the field's `Literal` or does not match its `CellFormat`.
@@ -89,12 +90,13 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
                     f"{place}: the row must have {len(names)} tab-separated cells, empty ones "
                     "included; correct it."
                 )
-            if line[key] in rows:
-                raise UserError(f"{place}: {line[key]!r} has a row above; remove one.")
-            for name in names:
-                if remedy := _check_cell(line[name], hints[name]):
-                    raise UserError(f"{place}: {name} is {shorten(line[name])}; {remedy}")
-            rows[line[key]] = row(**line)
+            record = row(**line)
+            if (name := getattr(record, key)) in rows:
+                raise UserError(f"{place}: {name!r} has a row above; remove one.")
+            for column, cell in line.items():
+                if remedy := _check_cell(cell, hints[column]):
+                    raise UserError(f"{place}: {column} is {shorten(cell)}; {remedy}")
+            rows[name] = record
     return rows
 
 

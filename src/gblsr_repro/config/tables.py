@@ -11,7 +11,7 @@ from typing import Any, Literal
 import yaml
 
 from ..errors import UserError
-from ..files import read_csv, read_json_map
+from ..files import read_json_map
 from ..wording import shorten
 from .cells import (
     ClassName,
@@ -30,6 +30,7 @@ from .cells import (
 Config = dict[str, Any]
 DEEPEST = 100  # maps and lists within one another in a config file
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
+ASSETS, SIZES = "config/assets.tsv", "config/sizes.tsv"
 
 
 def find_repository_root() -> Path:
@@ -206,6 +207,31 @@ class Dataset:
         return int(self.bytes or 0)
 
 
+@dataclass(frozen=True)
+class ImageSize:
+    """A row of config/sizes.tsv: width and height, in pixels, of one image of a data set."""
+
+    dataset: Key
+    image: Label
+    width: Count
+    height: Count
+
+    @property
+    def place(self) -> str:
+        """The data set and the image, which no other row has together."""
+        return f"{self.dataset}/{self.image}"
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A row of config/assets.tsv: code, an architecture or weights, with license and address."""
+
+    asset: Key
+    title: Label
+    license: Label
+    url: str
+
+
 _read_table_once = cache(read_table)  # a process reads these tables once
 
 
@@ -237,15 +263,14 @@ def get_dataset_title(name: str) -> str:
     return row.title if row else name
 
 
-def read_assets() -> list[dict[str, str]]:
+def read_assets() -> list[Asset]:
     """Read the table of the code, architectures and weights that the project uses or follows."""
-    return read_csv(find_repository_root() / "config" / "assets.tsv", "\t")
+    return list(_read_table_once(find_repository_root() / ASSETS, Asset, "asset").values())
 
 
-def list_sized_datasets() -> set[str]:
-    """List the data sets whose image sizes are in config/sizes.tsv."""
-    rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
-    return {row["dataset"] for row in rows}
+def read_image_sizes() -> list[ImageSize]:
+    """Read the sizes of images that are timed whether or not they were fetched."""
+    return list(_read_table_once(find_repository_root() / SIZES, ImageSize, "place").values())
 
 
 def find_arm(name: str) -> Arm:

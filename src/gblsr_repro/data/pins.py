@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..config import find_repository_root
-from ..files import read_csv, write_text
+from ..config import find_repository_root, read_table
+from ..config.cells import Checksum, Label
+from ..files import write_text
 from .images import Pixels
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A row of config/pixels.tsv: an image's path in the publisher's copy, and its checksum."""
+
+    image: Label
+    sha256: Checksum
 
 
 def digest_pixels(pixels: Pixels) -> str:
@@ -26,7 +36,7 @@ def digest_pixels(pixels: Pixels) -> str:
 @cache
 def read_pins() -> dict[str, str]:
     """Read config/pixels.tsv: of every image, by its path in the publisher's copy, its checksum."""
-    return {row["image"]: row["sha256"] for row in read_csv(_locate_table(), "\t")}
+    return {image: pin.sha256 for image, pin in read_table(_locate_table(), Pin, "image").items()}
 
 
 def write_pins(digests: Mapping[str, str]) -> None:

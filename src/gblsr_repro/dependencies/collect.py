@@ -26,9 +26,10 @@ from ..config import (
     is_imported,
     list_arms,
     locate_row,
+    read_image_sizes,
 )
 from ..errors import UserError, build_syntax_error
-from ..files import compute_sha256, read_csv
+from ..files import compute_sha256
 from .code import digest_code
 from .rules import MONITORING, RULES, SPLIT, Rule
 
@@ -181,8 +182,7 @@ def digest_image_sizes(config: Config) -> str:
     asr = config["asr"]
     timed = (asr["evaluate"].get(name, name) for name in asr["timing"]["datasets"])
     names = {*asr["evaluate"].values(), *timed}
-    rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
-    sizes = [row for row in rows if row["dataset"] in names]
+    sizes = [size for size in read_image_sizes() if size.dataset in names]
     return hashlib.sha256(repr(sizes).encode()).hexdigest()
 
 

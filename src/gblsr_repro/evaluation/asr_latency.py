@@ -20,14 +20,13 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, find_repository_root
+from ..config import Config, Method, read_image_sizes
 from ..data.datasets import locate_dataset
 from ..data.images import convert_to_batch, convert_to_rgb
 from ..data.resize import compute_low_side, crop_to_scale, downscale
 from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..dependencies import collect_dependencies
 from ..errors import UserError
-from ..files import read_csv
 from ..models.asr.model import ASRModel
 from ..models.base import PLAIN
 from ..progress import log
@@ -135,9 +134,9 @@ def list_timed_images(dataset: str, config: Config) -> list[TimedImage]:
     else:
         log.info("%s was not fetched: its images are timed blank", dataset)
     sizes = {
-        row["image"]: (int(row["height"]), int(row["width"]))
-        for row in read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
-        if row["dataset"] == dataset
+        size.image: (int(size.height), int(size.width))
+        for size in read_image_sizes()
+        if size.dataset == dataset
     }
     if not sizes:
         sizes = {name: image.load().shape[:2] for name, image in fetched.items()}

@@ -19,10 +19,12 @@ from ..config import (
     is_imported,
     locate_row,
     parse_address,
+    read_table,
 )
+from ..config.cells import Checksum, Key, Label
 from ..dependencies import RELEASED, identify_run
 from ..errors import UserError
-from ..files import read_csv, write_csv, write_json
+from ..files import write_csv, write_json
 from ..models.asr.local_spectral import GBLSR
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
@@ -51,6 +53,17 @@ class Origin:
     license: str | None = None
 
 
+@dataclass(frozen=True)
+class ReleasedFile:
+    """A row of config/released.tsv: a released file, and the arm or method that it is of."""
+
+    file: Label
+    sha256: Checksum
+    row: Key
+    what: Label
+    license: Label
+
+
 def import_run(
     address: str,
     row: Arm | Method | None,
@@ -72,7 +85,7 @@ def import_run(
     weights = read_origin(origin)
     known = recognize_file(weights.checkpoint)
     if row is None:
-        row = find_row(known["row"]) if known else choose_row(weights, config)
+        row = find_row(known.row) if known else choose_row(weights, config)
     check_row(weights, row, seed, config)
     name = locate_row(row)[2]
     if not overwrite:
@@ -155,15 +168,16 @@ def read_origin(origin: Origin) -> Weights:
     return name_tensors(read_checkpoint(origin.files))
 
 
-def recognize_file(checkpoint: Checkpoint) -> dict[str, str] | None:
+def recognize_file(checkpoint: Checkpoint) -> ReleasedFile | None:
     """Recognize a released file by its checksum: its row in config/released.tsv, None without.
 
     One with the name of a known file and another checksum is logged as a warning.
     """
-    for row in read_csv(find_repository_root() / "config" / "released.tsv", "\t"):
-        if row["sha256"] == checkpoint.sha256:
-            return row
-        if row["file"] == checkpoint.file.name:
+    table = find_repository_root() / "config" / "released.tsv"
+    for released in read_table(table, ReleasedFile, "sha256").values():
+        if released.sha256 == checkpoint.sha256:
+            return released
+        if released.file == checkpoint.file.name:
             log.warning(
                 "%s has the name of a released file, but another checksum: who made it is not "
                 "known.",
@@ -173,7 +187,7 @@ def recognize_file(checkpoint: Checkpoint) -> dict[str, str] | None:
 
 
 def describe_release(
-    origin: Origin, weights: Weights, known: Mapping[str, str] | None
+    origin: Origin, weights: Weights, known: ReleasedFile | None
 ) -> dict[str, Any]:
     """Describe released weights for a run's record: who released them, address, file, checksum.
 
@@ -195,7 +209,7 @@ def describe_release(
         "revision": origin.revision,
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
-        **({"known": known["what"]} if known else {}),
+        **({"known": known.what} if known else {}),
         "says": stored,
         **trained,
     }

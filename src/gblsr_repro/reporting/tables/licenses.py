@@ -19,8 +19,8 @@ def build_licenses(source: Aggregates, view: View) -> list[Table]:
         row = source.datasets[name]
         sets.append(Row(name, [row.title, row.license, _format_link(row.homepage)]))
     code = [
-        Row(row["title"], [row["title"], row["license"], _format_link(row["url"])])
-        for row in read_assets()
+        Row(asset.title, [asset.title, asset.license, _format_link(asset.url)])
+        for asset in read_assets()
     ]
     header = ["Asset", "License or terms of use", "URL"]
     groups = [
