@@ -44,6 +44,7 @@ ROOT = Path(__file__).parents[2]
         ({"results": "../outside"}, "results is '../outside', but must be a folder below"),
         ({"results": "src"}, "results is 'src', which is kept for other files"),
         ({"results": "README.md"}, "results is 'README.md', which is a file"),
+        ({"resources": "README.md"}, "resources is 'README.md', which is a file or a broken link"),
         ({"results": "a\0b"}, "results is 'a\\x00b', but must be a folder below"),
         ({"results": "/etc"}, "results is '/etc', which is kept for other files"),
         ({"results": str(ROOT.parent)}, "which has more in it than results; name another"),

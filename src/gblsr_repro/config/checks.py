@@ -134,12 +134,18 @@ def _check_training_sets(config: Config) -> Iterator[str]:
             yield f"asr.evaluate names {name!r} for two columns; leave one of them out."
 
 
+def _check_folders(config: Config) -> Iterator[str]:
+    """Check that no file is where the folders of results and of downloads go."""
+    for setting in ("results", "resources"):
+        name = config[setting]
+        if os.path.lexists(name) and not os.path.isdir(name):
+            yield f"{setting} is {shorten(name)}, which is a file or a broken link; name a folder."
+
+
 def _check_results(config: Config) -> Iterator[str]:
-    """Check that the results folder is no file and holds nothing but results."""
+    """Check that the results folder holds nothing but results."""
     name, root = config["results"], find_repository_root()
     results = Path(os.path.realpath(name))
-    if os.path.lexists(results) and not os.path.isdir(results):
-        yield f"results is {shorten(name)}, which is a file or a broken link; name a folder."
     below = (root, Path.cwd(), os.path.expanduser("~"), sys.prefix, *SHARED_FOLDERS)
     if any(Path(os.path.realpath(folder)).is_relative_to(results) for folder in below):
         yield f"results is {shorten(name)}, which has more in it than results; {OTHER_RESULTS}"
@@ -151,4 +157,11 @@ def _check_results(config: Config) -> Iterator[str]:
             yield f"results is {shorten(name)}, which is kept for other files; {OTHER_RESULTS}"
 
 
-CHECKS = (_check_results, _check_names, _check_released, _check_training_sets, _check_sizes)
+CHECKS = (
+    _check_folders,
+    _check_results,
+    _check_names,
+    _check_released,
+    _check_training_sets,
+    _check_sizes,
+)
