@@ -215,7 +215,7 @@ def write_csv(
     write_text(checksum, f"{hashlib.sha256(content).hexdigest()}  {path.name}\n")
 
 
-def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
+def read_csv(path: Path | str) -> list[dict[str, str]]:
     """Read the rows of a table by column name.
 
     Raises `UserError` as `verify_checksum` does, and where the file is no such text.
@@ -223,7 +223,7 @@ def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
     verify_checksum(path)
     try:
         with Path(path).open(newline="", encoding="utf-8") as stream:
-            return list(csv.DictReader(stream, delimiter=delimiter))
+            return list(csv.DictReader(stream))
     except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} is no table in UTF-8 ({error}); restore or correct it.") from error
 

@@ -61,7 +61,6 @@ class ReleasedFile:
     sha256: Checksum
     row: Key
     what: Label
-    license: Label
 
 
 def import_run(
