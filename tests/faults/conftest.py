@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import random
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,12 @@ REPEATS = "GBLSR_FAULT_REPEATS"
 SEED = "GBLSR_FAULT_SEED"
 
 STEPS = {"steps": 20, "batch_size": 2, "log_every": 4, "checkpoint_every": 1}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> None:
+    """Heed SIGINT, which a shell makes what it starts in the background ignore, jobs included."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
