@@ -14,7 +14,7 @@ HEADINGS = ["run", "step", "of", "steps/s", "left", "last update"]
 
 @dataclass(frozen=True)
 class Training:
-    """TrainingProgress of one training: `step` of `steps` are done.
+    """The progress of one training: `step` of `steps` are done.
 
     `rate` is in steps per second, None before the first step. Of a stopped training `step` is that
     of its saved state, from which it resumes; `finished` is true when the last state is saved.
