@@ -4,6 +4,7 @@ The oracle is the paper's LaTeX source, read by a comparison script that shares 
 renderer.
 """
 
+import math
 import re
 import subprocess
 import sys
@@ -16,7 +17,12 @@ from scipy import stats
 
 from gblsr_repro.analysis.metrics import Metric
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
-from gblsr_repro.analysis.statistics import Summary, compute_pooled_p, mark_bold
+from gblsr_repro.analysis.statistics import (
+    Summary,
+    compare_with_published,
+    compute_pooled_p,
+    mark_bold,
+)
 from gblsr_repro.config import load, read_items
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.tables import build
@@ -139,6 +145,15 @@ def test_pooled_test_agrees_with_scipy_on_samples():
     expected = stats.ttest_ind(a, b, equal_var=True).pvalue
     found = (Summary(fmean(seeds), stdev(seeds), 3) for seeds in (a, b))
     assert compute_pooled_p(*found) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_single_run_takes_the_deviation_of_the_papers_seeds():
+    seeds = [22.9, 22.3, 22.8]
+    t = (22.1 - fmean(seeds)) / (stdev(seeds) * (1 + 1 / 3) ** 0.5)
+    published = Summary(fmean(seeds), stdev(seeds), 3)
+    p = compare_with_published(Summary(22.1, n=1), published)
+    assert p == pytest.approx(2 * stats.t.sf(abs(t), 2), rel=1e-12)
+    assert math.isnan(compute_pooled_p(Summary(22.1, n=1), published))
 
 
 def test_threshold_is_the_protocol_s_t_of_2776():

@@ -53,14 +53,21 @@ def compute_pooled_p(a: Summary, b: Summary) -> float:
 
     Where neither varies over seeds equal means give 1 and different ones 0.
     """
-    if not (a.spread and b.spread):
-        return math.nan
-    std, freedom = pool_spreads(a, b)
+    return compare_with_published(a, b) if a.spread and b.spread else math.nan
+
+
+def compare_with_published(measured: Summary, published: Summary) -> float:
+    """Return the p by which a measured mean is held against the published one.
+
+    As `compute_pooled_p`, but a single run takes the deviation of the paper's seeds. NaN where
+    neither side has a deviation or a number of seeds is not known.
+    """
+    std, freedom = pool_spreads(measured, published)
     if std == 0:
-        return float(a.mean == b.mean)
+        return float(measured.mean == published.mean)
     from scipy import special  # scipy.stats takes longer to import, and few need either
 
-    t = (a.mean - b.mean) / (std * math.sqrt(1 / a.n + 1 / b.n))
+    t = (measured.mean - published.mean) / (std * math.sqrt(1 / measured.n + 1 / published.n))
     return float(2 * special.stdtr(freedom, -abs(t)))
 
 

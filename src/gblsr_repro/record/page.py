@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, read_claims
@@ -12,12 +14,12 @@ from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import Summary
+from ..analysis.statistics import Summary, compare_with_published
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims_page import count_by_topic, format_agreement, format_value, summarize
 from ..reporting.items import build_possible, select_items
-from ..reporting.layout import Table, format_summary
+from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import Picture, Section, build_simple_table
 from ..reporting.sections import describe_runs, list_differences, list_training_costs
@@ -35,7 +37,8 @@ INTRODUCTION = (
     "number of every seed, by the conditions and by the aggregate that it is averaged in, "
     f"[{RUN_TABLE}]({RUN_TABLE}) the commit, device, steps and time of every training, and "
     "`overlays/` the settings of the conditions. A + after a commit: files of the checkout were "
-    "modified or added, such as an overlay."
+    "modified or added, such as an overlay. p: of the pooled two-sided t-test by which claims are "
+    "judged; a single run takes the deviation of the paper's seeds."
 )
 
 
@@ -75,13 +78,11 @@ def compare_arms(part: Part) -> Iterator[Section]:
             cells = list_cells(source, "native", column, name)
             if cells[0].measured:
                 published = list_cells(paper, "native", column, name)
-                texts = format_cells(cells), format_cells(published, spread=False)
-                pairs = zip(*texts, strict=True)
-                rows.append(
-                    [arm.short, f"{cells[0].n:.0f}", *(f"{a}{BESIDE}{b}" for a, b in pairs)]
-                )
-        header = ["Arm", "Seeds", *(f"{metric.arrowed_heading}, here / paper" for metric in SHOWN)]
-        table = build_simple_table(header, rows, "lr" + "r" * len(SHOWN))
+                pairs = compare_cells(cells, published)
+                rows.append([arm.short, f"{cells[0].n:.0f}", *chain.from_iterable(pairs)])
+        headings = ([f"{metric.arrowed_heading}, here / paper", "p"] for metric in SHOWN)
+        header = ["Arm", "Seeds", *chain.from_iterable(headings)]
+        table = build_simple_table(header, rows, "lr" + "rr" * len(SHOWN))
         title = f"Native benchmark on {name_dataset(source, 'native', column)}"
         yield Section(title, tables=[table])
 
@@ -112,6 +113,23 @@ def list_cells(source: Aggregates, aggregate: str, column: str, arm: str) -> lis
     if not source.has(aggregate):
         return [Summary() for _ in SHOWN]
     return [source.cell(aggregate, column, arm, metric.name) for metric in SHOWN]
+
+
+def compare_cells(
+    cells: Sequence[Summary], published: Sequence[Summary]
+) -> Iterator[tuple[str, str]]:
+    """Yield measured numbers beside the published ones, one a metric of `SHOWN`, and their p."""
+    here, there = format_cells(cells), format_cells(published, spread=False)
+    for place, (cell, other) in enumerate(zip(cells, published, strict=True)):
+        p = format_p(compare_with_published(cell, other))
+        yield f"{here[place]}{BESIDE}{there[place]}", p
+
+
+def format_p(p: float) -> str:
+    """Format the p of a test with three decimals; a dash for NaN."""
+    if math.isnan(p):
+        return DASH
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
 def format_cells(cells: Iterable[Summary], spread: bool = True) -> list[str]:
