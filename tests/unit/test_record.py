@@ -214,7 +214,7 @@ def test_a_second_machine_adds_its_seeds(grown: Path) -> None:
     record = grown / "record"
     page = (record / "README.md").read_text(encoding="utf-8")
     p = stats.ttest_ind_from_stats(20.55, 0.1 / 2**0.5, 2, 22.312, 0.204, 3).pvalue
-    pair = "20.55 ± 0.07\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31"
+    pair = "20.55 ± 0.07 / 22.31".replace(" ", "\N{NO-BREAK SPACE}")
     assert f"| Scalar | 2 | {pair} | {p:.3f} |" in page
     assert {row["commit"] for row in made.rows(record / "runs.csv")} == {"c0ffee0", "c0ffee1"}
     conditions = {row.conditions for row in read_claims(record / "claims.csv") if row.conditions}

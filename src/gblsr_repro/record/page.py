@@ -30,7 +30,6 @@ from .values import MAIN, RUN_TABLE, VALUES
 SHOWN = [replace(metric, digits=metric.digits - 1) for metric in list_shown("record")]
 """The metrics of the short tables of arms, with the decimals that a narrow screen has room for."""
 SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)  # verdicts that say nothing of a claim
-BESIDE = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"  # a narrow screen keeps a pair in one line
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
     f"folder from the files of runs; nothing in it is typed by hand. [{VALUES}]({VALUES}) has the "
@@ -122,7 +121,8 @@ def compare_cells(
     here, there = format_cells(cells), format_cells(published, spread=False)
     for place, (cell, other) in enumerate(zip(cells, published, strict=True)):
         p = format_p(compare_with_published(cell, other))
-        yield f"{here[place]}{BESIDE}{there[place]}", p
+        pair = f"{here[place]} / {there[place]}"
+        yield pair.replace(" ", "\N{NO-BREAK SPACE}"), p  # a narrow screen keeps it in one line
 
 
 def format_p(p: float) -> str:
