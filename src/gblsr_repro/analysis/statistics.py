@@ -49,25 +49,22 @@ def pool_spreads(*cells: Summary) -> tuple[float, float]:
 
 
 def compute_pooled_p(a: Summary, b: Summary) -> float:
-    """Return the two-sided p of Student's t-test with pooled variance, NaN unless both can be used.
+    """Return the p of `compare_means`, NaN unless both numbers have a spread over seeds."""
+    return compare_means(a, b) if a.spread and b.spread else math.nan
 
-    Where neither varies over seeds equal means give 1 and different ones 0.
+
+def compare_means(a: Summary, b: Summary) -> float:
+    """Compare two means; return the two-sided p of Student's t-test with pooled variance.
+
+    A number of one seed takes the deviation of the other. NaN where neither has one, or where a
+    number of seeds is not known. Where neither varies equal means give 1 and different ones 0.
     """
-    return compare_with_published(a, b) if a.spread and b.spread else math.nan
-
-
-def compare_with_published(measured: Summary, published: Summary) -> float:
-    """Return the p by which a measured mean is held against the published one.
-
-    As `compute_pooled_p`, but a single run takes the deviation of the paper's seeds. NaN where
-    neither side has a deviation or a number of seeds is not known.
-    """
-    std, freedom = pool_spreads(measured, published)
+    std, freedom = pool_spreads(a, b)
     if std == 0:
-        return float(measured.mean == published.mean)
+        return float(a.mean == b.mean)
     from scipy import special  # scipy.stats takes longer to import, and few need either
 
-    t = (measured.mean - published.mean) / (std * math.sqrt(1 / measured.n + 1 / published.n))
+    t = (a.mean - b.mean) / (std * math.sqrt(1 / a.n + 1 / b.n))
     return float(2 * special.stdtr(freedom, -abs(t)))
 
 

@@ -14,7 +14,7 @@ from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import Summary, compare_with_published
+from ..analysis.statistics import Summary, compare_means
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims_page import count_by_topic, format_agreement, format_value, summarize
@@ -120,7 +120,7 @@ def compare_cells(
     """Yield measured numbers beside the published ones, one a metric of `SHOWN`, and their p."""
     here, there = format_cells(cells), format_cells(published, spread=False)
     for place, (cell, other) in enumerate(zip(cells, published, strict=True)):
-        p = format_p(compare_with_published(cell, other))
+        p = format_p(compare_means(cell, other))
         pair = f"{here[place]} / {there[place]}"
         yield pair.replace(" ", "\N{NO-BREAK SPACE}"), p  # a narrow screen keeps it in one line
 
