@@ -175,6 +175,7 @@ def fail_of_ci(words: list[str], mark: str | None, checkout: Checkout) -> str | 
 PROGRAMS: dict[str, Callable[[list[str], str | None, Checkout], str | None]] = {
     "snakemake": fail_of_snakemake,
     "gblsr-repro": fail_of_gblsr,
+    "gblsr_repro": fail_of_gblsr,
     "make": fail_of_make,
     "source": fail_of_source,
     "mv": fail_of_mv,
