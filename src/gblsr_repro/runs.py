@@ -11,11 +11,13 @@ import torch
 
 from .config import Arm, Config, Method, find_arm, find_method, locate_row
 from .dependencies import (
-    CODE_DIGEST,
+    MODELS,
     RELEASED,
-    digest_run_code,
+    VERSION,
     identify_row,
     identify_run,
+    list_run_versions,
+    update_identity,
 )
 from .errors import UserError
 from .models.base import Model
@@ -66,9 +68,9 @@ def load_run(
 
     The model is built from the settings in the run's record. Raises `UserError` when the run is of
     the other benchmark, incomplete or damaged, or when the row of its arm or method changed since
-    the training (a bundled file contains its row). With `config`, also when its settings or the
-    code differ from those of the training, or it was imported instead of trained or the reverse;
-    without, other code is logged as a warning.
+    the training (a bundled file contains its row). With `config`, also when its settings or
+    versions differ from those of the training, or it was imported instead of trained or the
+    reverse; without, another version is logged as a warning.
     """
     record, weights = read_weights(path)
     if model.subject not in record:
@@ -93,21 +95,22 @@ def _compare_with_current(
     path: Path | str, record: Mapping[str, Any], row: Arm | Method, config: Config | None
 ) -> None:
     """Compare a run's record with what `config`, the tables and the code are now."""
+    record = {**record, "identity": update_identity(record.get("identity") or {})}
     if config:
         identity = identify_run(row, config)
         _check_origin(path, record, identity)
         _check_identity(path, record, identity)
         return
     _check_identity(path, record, identify_row(row))
-    if digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
-        log.warning("%s was trained by other code than there is now.", path)
+    if not list_run_versions(row, record).items() <= record["identity"].items():
+        log.warning("%s was trained by another version of the code than there is now.", path)
 
 
 def _check_origin(
     place: Path | str, record: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
     """Raise `UserError` where a run was imported and `expected` is trained, or the reverse."""
-    recorded = (record.get("identity") or {}).get(RELEASED)
+    recorded = record["identity"].get(RELEASED)
     if recorded == expected.get(RELEASED):
         return
     addresses = ", ".join(f"{name}: {address}" for name, address in (recorded or {}).items())
@@ -123,17 +126,17 @@ def _check_identity(
     place: Path | str, record: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
     """Raise `UserError` unless the identity in a run's record agrees with `expected`."""
-    identity = record.get("identity")
-    if identity is None:
+    identity = record["identity"]
+    if not identity:
         raise UserError(f"{place} has no record of what it was trained with; train this run again.")
     past, present = ("imported", "import") if RELEASED in record else ("trained", "train")
     for name, value in expected.items():
         if identity.get(name) == value:
             continue
-        if name == CODE_DIGEST:
+        if name in (VERSION, MODELS):
             raise UserError(
-                f"{place} was {past} by other code than the current one; {present} it again or "
-                "restore that code."
+                f"{place} was {past} by another version of the code ({name}: {identity.get(name)}, "
+                f"now {value}); {present} it again or restore that version."
             )
         table, _, _ = name.partition(".")
         source = f"config/{table}.tsv" if table in ("arms", "methods") else "the config"

@@ -7,7 +7,7 @@ import re
 
 CHANGE = re.compile(r"Union of exclusive params before and now across all output: before: (.*)")
 TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
-CODE = "code_sha256"
+CODE = "models"
 TABLES = "config/"  # begins the names of files, of which there are checksums alone
 
 

@@ -14,7 +14,7 @@ IDENTITY = {
     "native.training.learning_rate": 0.1,
     "native.training.betas": [0.9, 0.95],
     "train_sha256": "1a",
-    "code_sha256": "2b",
+    "version": 1,
 }
 
 
@@ -72,7 +72,7 @@ def test_a_damaged_newest_state_gives_way_to_the_one_before(path, caplog):
     [
         ("native.training.learning_rate", 0.2, "native.training.learning_rate was 0.1, is 0.2"),
         ("train_sha256", "1c", "the training images differ"),
-        ("code_sha256", "2d", "the code differs"),
+        ("version", 2, "version was 1, is 2"),
     ],
 )
 def test_a_state_of_another_run_gives_way_with_a_warning(path, caplog, name, value, said):
@@ -94,7 +94,7 @@ def test_of_a_damaged_state_the_one_before_is_what_is_kept(path):
     for step in (5, 10):
         checkpoint.save_state(path, state(step))
     cut(path)
-    assert checkpoint.load_state(path, IDENTITY | {"code_sha256": "2d"}) is None
+    assert checkpoint.load_state(path, IDENTITY | {"version": 2}) is None
     assert in_folder(path) == ["seed0.old.pt"]
     checkpoint.get_superseded_path(path).replace(path)
     assert checkpoint.load_state(path, IDENTITY)["step"] == 5
@@ -103,7 +103,7 @@ def test_of_a_damaged_state_the_one_before_is_what_is_kept(path):
 def test_back_at_the_run_before_nothing_is_lost(path):
     """Who goes back to the old code but forgets to name the state back is told so."""
     checkpoint.save_state(path, state(30_000))
-    other = {"code_sha256": "2d"}
+    other = {"version": 2}
     assert checkpoint.load_state(path, IDENTITY | other) is None
     checkpoint.save_state(path, state(5, commit="decade", **other))
     before = in_folder(path)

@@ -36,14 +36,16 @@ def published(finished):
     return folder
 
 
-def test_a_metric_is_two_files_and_retrains_nothing(finished, tmp_path):
+def test_a_metric_is_three_files_and_retrains_nothing(finished, tmp_path):
     """CONTRIBUTING.md's example, from the formula over scores and aggregate to table and page."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()
     formula = next(b.text for b in pages.read_blocks(page) if b.language == "python")
     finished.edit(f"{PACKAGE}/evaluation/metrics.py", "", f"\n\n{formula}")
     row = re.search(r'`(Metric\("mae".*?\)\))`', page)[1]
     finished.edit(f"{PACKAGE}/analysis/metrics.py", ")\nSUPERRES", f"    {row},\n)\nSUPERRES")
-    assert len(finished.edited) == 2
+    rule = '"evaluate": Rule(("native.metrics",), version='
+    finished.edit(f"{PACKAGE}/dependencies/rules.py", f"{rule}1", f"{rule}2")
+    assert len(finished.edited) == 3
     jobs = finished.planned()
     assert finished.trained(jobs) == set()
     steps = {("evaluate", "gblsr_scalar"), ("aggregate_native", ""), ("show_native", "")}
@@ -125,8 +127,8 @@ def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
     )
     finished.edit(
         "src/plain.py",
-        '"""One color per patch."""',
-        '"""One color per patch."""\n\n    SETTINGS = (*PatchDecoder.SETTINGS, "gain")',
+        'SETTINGS = ("features", "patch")',
+        'SETTINGS = ("features", "patch", "gain")',
     )
     finished.edit(
         "src/plain.py", "self.color =", 'self.gain = section["gain"]\n        self.color ='

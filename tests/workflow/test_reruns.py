@@ -2,8 +2,9 @@
 
 A row is a change and the jobs that it asks for, all of those that measure, train or read images.
 What only averages and shows takes seconds: of that a row says what must be among it. There is a row
-for every rule, table, folder of code and kind of setting; that each job's list of settings and code
-is what it reads and runs is tested in tests/unit/test_dependencies.py.
+for every rule, table, folder of code and kind of setting; that each job's list of settings is what
+it reads is tested in tests/unit/test_dependencies.py, that versions are raised when numbers move in
+tests/protocol/test_versions.py.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from demo_jobs import (
     DEMO,
     DRAWN,
     FIELDS,
-    GBLSR,
     LATENT,
     MEASURED,
     METHODS,
@@ -113,6 +113,11 @@ def code(file: str, costly: Jobs, cheap: set[str] | None = None) -> Row:
     return edits(f"{file}: a statement", statement(file), costly=costly, cheap=cheap)
 
 
+def raised(file: str, place: str, costly: Jobs, cheap: set[str] = SEEN) -> Row:
+    """A row about a version that becomes 2."""
+    return edit(f"src/gblsr_repro/dependencies/{file}", f"{place}1", f"{place}2", costly, cheap)
+
+
 def changed(file: str, content: str, costly: Jobs, cheap: set[str]) -> Row:
     """A row about a file of the results that was written over, or deleted."""
 
@@ -138,7 +143,6 @@ def without(names: list[str], *left_out: str) -> list[str]:
     return [name for name in names if name not in left_out]
 
 
-BASE = "src/gblsr_repro/models/base.py"
 LOOP = "src/gblsr_repro/training/loop.py"
 METRICS = "native.metrics"
 WATCHED = {
@@ -159,31 +163,41 @@ WATCHED = {
 }
 # The same rows, written otherwise.
 REWRITTEN = [
-    ("config/methods.tsv", "lte_rdn\trdn\tlte", "lte_rdn\tRDN\tgblsr_repro.models.asr.lte:LTE"),
     ("config/methods.tsv", "nf=48 local_ensemble=no", "local_ensemble=no nf=48"),
-    ("config/arms.tsv", "\tFullDecoder\t", "\tgblsr_repro.models.gblsr:FullDecoder\t"),
     ("config/arms.tsv", "features=bilinear coordinates=global waves=joined",
      "waves=joined coordinates=global features=bilinear"),
 ]  # fmt: skip
+# What computes counts by its version: neither its text nor that of what carries and stores.
 NO_PART = [
     (
         "workflow/rules/native.smk",
         " --seed {wildcards.seed} --array",
         "  --seed {wildcards.seed} --array",
     ),
-    (BASE, '"""Count the trainable parameters of a module."""', '"""Count."""'),
-    (BASE, "class Decoder(Component):\n", "# so\nclass Decoder(\n    Component\n):\n"),
-    (LOOP, "from __future__", "# a comment\nfrom __future__"),
-    ("src/plain.py", '"""One color per patch."""', '"""A color."""'),
     ("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:"),
-    statement("cli/jobs.py"),
-    statement("operations/plan.py"),
-    statement("image_io/reading.py"),
-    # What was fetched is recorded, and checked by all who read it.
-    statement("data/fetch.py"),
-    statement("data/download.py"),
-    statement("released/importing.py"),
-    statement("released/hub.py"),
+    (LOOP, "trained before with the same settings", "trained already with the same settings"),
+    (LOOP, "from __future__", "# a comment\nfrom __future__"),
+    *map(
+        statement,
+        (
+            "cli/jobs.py",
+            "data/fetch.py",
+            "data/standardize.py",
+            "data/superres.py",
+            "evaluation/__init__.py",
+            "evaluation/asr_scores.py",
+            "evaluation/latency.py",
+            "evaluation/metrics.py",
+            "evaluation/native.py",
+            "image_io/reading.py",
+            "operations/plan.py",
+            "released/importing.py",
+            "runs.py",
+            "training/asr.py",
+            "training/loop.py",
+            "training/native.py",
+        ),
+    ),
 ]
 
 ROWS = [
@@ -193,10 +207,6 @@ ROWS = [
     edits("rows written otherwise", *REWRITTEN, cheap=SEEN),
     setting("latency.clocks", ["fast", "paper"], NOTHING, set()),
     # images
-    code("data/standardize.py", NATIVE),
-    code("data/arrays.py", NATIVE | ASR),
-    code("data/sources.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
-    code("data/superres.py", ASR),
     edits("a title and a checksum of config/datasets.tsv",
           ("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof "),
           ("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:12"),
@@ -240,11 +250,11 @@ ROWS = [
     setting("asr.training.steps", 7, asr_trained(METHODS)),
     setting("asr.training.scale_range", [1.0, 3.0], asr_trained(METHODS) | ASR_TIMED),
     setting("asr.training.recipes.rdn.batch_size", 3, asr_trained(RDN)),
-    edit("config/arms.tsv", "\tFullDecoder\t", "\tFullLinearDecoder\t",
+    edit("config/arms.tsv", ":FullDecoder\t", ":FullLinearDecoder\t",
          trained(["gblsr_full"]) | timed(["gblsr_full"])),
     edit("config/arms.tsv", "features=bilinear coordinates=global waves=joined",
          "features=nearest coordinates=global waves=joined", trained(["lte"]) | timed(["lte"])),
-    edit("config/methods.tsv", "gblsr\tnf=48\t", "gblsr\tnf=40\t",
+    edit("config/methods.tsv", "GBLSR\tnf=48\t", "GBLSR\tnf=40\t",
          asr_trained(["gblsr_asr_nf48"]) | timed(["gblsr_asr_nf48"])),
     edit("config/arms.tsv", "GB-LSR-Full\t", "GB-LSR-Whole\t", NOTHING, SEEN),
     Row("an arm more", lambda _: added("liif_near"), each("train", ["liif_near"]), {"report"}),
@@ -256,20 +266,17 @@ ROWS = [
         for rule, name in trained(ARMS) | TIMED | asr_trained(METHODS) | ASR_TIMED
         if name or rule == "fields"
     }),
-    # code of models and trainings
-    edit("src/plain.py", "self.color(features)", "(2 * self.color(features))",
+    # versions of rules and models
+    edit("src/plain.py", '"""One color per patch."""', '"""A color."""',
          trained([OWN]) | timed([OWN])),
-    code("models/base.py", trained(ARMS) | TIMED | asr_trained(METHODS) | ASR_TIMED),
-    code("models/liif.py", trained(["liif"]) | timed(["liif"])),
-    code("models/asr/rdn.py", asr_trained(RDN) | timed(RDN)),
-    code("models/spectral.py",
-         trained(SPECTRAL) | timed(SPECTRAL) | asr_trained(GBLSR) | timed(GBLSR)),
-    code("models/bands.py", NOTHING, {"claims"}),
-    code("runs.py", MEASURED | FIELDS | DRAWN | each("asr_evaluate", METHODS)),
-    code("training/run_record.py", NOTHING, set()),
-    code("training/validation.py", NOTHING, set()),
-    code("training/native.py", trained(ARMS)),
-    code("training/asr.py", asr_trained(METHODS)),
+    code("models/liif.py", NOTHING, {"aggregate_structure"}),
+    raised("rules.py", '"train": Rule(version=', trained(ARMS)),
+    raised("rules.py", '"evaluate": Rule(("native.metrics",), version=', each("evaluate", SHOWN)),
+    raised("rules.py", '"latency": Rule(("latency",), version=', TIMED),
+    raised("rules.py", '"exemplars": Rule(("native.data.exemplars",), version=', DRAWN, {"report"}),
+    raised("versions.py", '"gblsr_repro.models.liif": ', trained(["liif"]) | timed(["liif"])),
+    raised("versions.py", '"gblsr_repro.models.encoder": ', trained(ARMS) | TIMED),
+    raised("versions.py", '"gblsr_repro.models.asr.rdn": ', asr_trained(RDN) | timed(RDN)),
     # weights that are imported: those on the hub are not looked at for a plan
     Row("a method more, imported", lambda _: {
             "asr": {"methods": [*DEMO["asr"]["methods"], "liif_edsr"]},
@@ -285,15 +292,6 @@ ROWS = [
     setting("latency.passes", 2, TIMED | ASR_TIMED),
     setting("latency.images_per_set", 2, TIMED),
     setting("asr.timing.scale", 2, ASR_TIMED),
-    code("evaluation/__init__.py",
-         MEASURED | FIELDS | DRAWN | {("regions", "validation")} | TIMED | ASR_TIMED),
-    code("evaluation/native.py", MEASURED | DRAWN),
-    code("evaluation/metrics.py", MEASURED | FIELDS | DRAWN | {("regions", "validation")}),
-    code("evaluation/native_fields.py", FIELDS),
-    code("evaluation/exemplars.py", DRAWN, {"report"}),
-    code("evaluation/asr_scores.py", ASR_MEASURED),
-    code("evaluation/latency.py", TIMED | ASR_TIMED),
-    code("evaluation/native_latency.py", TIMED),
     # what is shown: seconds
     code("evaluation/locality.py", NOTHING, {"aggregate_diagnostics", *SEEN}),
     code("analysis/statistics.py", NOTHING, {*AGGREGATED, "show_native", *SEEN}),
@@ -341,7 +339,8 @@ CHEAP = [
     (edit("config/looks.tsv", "wire\t#", "wire\t#0", NOTHING), SHOW | {"report"}),
     (edit("config/paper/native.csv", "22.3", "22.4", NOTHING), SHOW | SEEN),
     (edit("config/stray.tsv", "", "a stray file", NOTHING), set()),
-    (code("analysis/claims/native.py", NOTHING), SEEN),
+    (code("analysis/claims/native.py", NOTHING),
+     SHOW - {"show_config"} | {*AGGREGATED} | SEEN),
     (code("reporting/figures/locality.py", NOTHING), SHOW | {"report"}),
 ]  # fmt: skip
 

@@ -24,7 +24,7 @@ rule asr_standardize:
         depends_on=list_dependencies("asr_standardize"),
         config=find_config,
     shell:
-        "python -m gblsr_repro asr standardize --config {params.config}"
+        "python -P -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} > {log} 2>&1"
 
 
@@ -58,7 +58,7 @@ rule asr_train_run:
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
-        "python -m gblsr_repro asr train --config {params.config} --method {wildcards.method}"
+        "python -P -m gblsr_repro asr train --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --array {input.array} --output {params.run}"
         " --state {params.state} > {log} 2>&1"
 
@@ -94,7 +94,7 @@ rule asr_evaluate:
         metrics=subpath(output[0], parent=True),
         state=f"{R}/asr/state/metrics/{{method}}/seed{{seed}}",
     shell:
-        "python -m gblsr_repro asr evaluate --config {params.config} --method {wildcards.method}"
+        "python -P -m gblsr_repro asr evaluate --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --run {params.run} --output {params.metrics}"
         " --state {params.state} > {log} 2>&1"
 
@@ -123,5 +123,5 @@ rule bicubic:
         metrics=subpath(output[0], parent=True),
         state=f"{R}/asr/state/metrics/bicubic",
     shell:
-        "python -m gblsr_repro asr bicubic --config {params.config} --output {params.metrics}"
+        "python -P -m gblsr_repro asr bicubic --config {params.config} --output {params.metrics}"
         " --state {params.state} > {log} 2>&1"

@@ -6,6 +6,7 @@ import shutil
 import sys
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 # Code and tables lie beside the workflow; results and resources lie in the working directory.
@@ -20,14 +21,15 @@ from gblsr_repro.files import check_dates, require_locks
 from gblsr_repro.analysis import schemas
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
-# Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated, and
-# modules of the user's where Snakemake was started with --directory, too.
+# Jobs find the package, and modules of the user's where Snakemake was started with --directory, too.
 FOLDERS = [name for name in os.getenv("PYTHONPATH", "").split(os.pathsep) if name]
 FOLDERS = [os.path.join(workflow.rundir, name) for name in FOLDERS]
-os.environ.update(
-    PYTHONPATH=os.pathsep.join([str(ROOT / "src"), *FOLDERS]),
-    PATH=os.pathsep.join([os.path.dirname(sys.executable), os.getenv("PATH", "")]),
-)
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), *FOLDERS])
+# They run by the interpreter that runs Snakemake, activated or not, if it has what the package
+# needs; else by the one of `--software-deployment-method conda`, or the first on PATH.
+if find_spec("torch"):
+    BIN = os.path.dirname(sys.executable)
+    os.environ["PATH"] = os.pathsep.join([BIN, os.getenv("PATH", "")])
 
 
 @contextmanager
@@ -138,21 +140,6 @@ def list_dependencies(rule, wildcard=None, subjects=None, about=None):
     return lambda wildcards: collect(wildcards[wildcard] if wildcard else about)
 
 
-@cache
-@exit_at_mistakes()
-def check_arms():
-    """Exit with an error if an arm is outside the budget."""
-    from gblsr_repro import preflight
-
-    preflight.check_native_benchmark(config)
-
-
-def check_before_training(wildcards):
-    """Check all arms before the first of them is trained, not when the last one is evaluated."""
-    if not os.path.isfile(f"{R}/native/runs/{wildcards.arm}/seed{wildcards.seed}/run.json"):
-        check_arms()
-
-
 def lengthen_runtime(kind):
     """Return the minutes of a job that starts anew when it is tried again: each time more."""
     return lambda wildcards, attempt: attempt * MINUTES[kind]
@@ -221,7 +208,7 @@ def list_inputs_of_items(items):
 @exit_at_mistakes()
 def check_compiler(wildcards):
     """Exit with an error without LaTeX, before hours are spent on what it is to compile."""
-    from gblsr_repro.reporting.document import require_compiler
+    from gblsr_repro.reporting.compiler import require_compiler
 
     require_compiler()
     return []

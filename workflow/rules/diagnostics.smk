@@ -32,5 +32,5 @@ if ADAPTIVE:
             runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
             fields=subpath(output[0], ancestor=2),
         shell:
-            "python -m gblsr_repro native fields --config {params.config} --runs {params.runs}"
+            "python -P -m gblsr_repro native fields --config {params.config} --runs {params.runs}"
             " --array {input.array} --regions {input.regions} --output {params.fields} > {log} 2>&1"

@@ -25,11 +25,10 @@ rule train:
     params:
         depends_on=list_dependencies("train", "arm", ARMS),
         config=find_config,
-        checked=check_before_training,
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
     shell:
-        "python -m gblsr_repro native train --config {params.config} --arm {wildcards.arm}"
+        "python -P -m gblsr_repro native train --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --array {input.array} --output {params.run}"
         " --state {params.state} > {log} 2>&1"
 
@@ -72,7 +71,7 @@ rule evaluate:
         state=f"{R}/native/state/metrics/{{arm}}/seed{{seed}}",
         sets=lambda wildcards, output: [Path(path).stem for path in output.metrics],
     shell:
-        "python -m gblsr_repro native evaluate --config {params.config} --arm {wildcards.arm}"
+        "python -P -m gblsr_repro native evaluate --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --run {params.run} --arrays {params.arrays}"
         " --output {params.metrics} --state {params.state} --only {params.sets} > {log} 2>&1"
 
@@ -126,5 +125,5 @@ rule exemplars:
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
         exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),
     shell:
-        "python -m gblsr_repro native exemplars --config {params.config} --runs {params.runs}"
+        "python -P -m gblsr_repro native exemplars --config {params.config} --runs {params.runs}"
         " --arrays {params.arrays} --output {params.exemplars} > {log} 2>&1"

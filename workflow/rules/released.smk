@@ -24,7 +24,7 @@ rule import_arm:
         address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:
-        "python -m gblsr_repro import {params.address:q} --config {params.config}"
+        "python -P -m gblsr_repro import {params.address:q} --config {params.config}"
         " --as {wildcards.arm} --seed {wildcards.seed} --output {params.run} --overwrite > {log} 2>&1"
 
 
@@ -53,5 +53,5 @@ rule import_method:
         address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:
-        "python -m gblsr_repro import {params.address:q} --config {params.config}"
+        "python -P -m gblsr_repro import {params.address:q} --config {params.config}"
         " --as {wildcards.method} --seed {wildcards.seed} --output {params.run} --overwrite > {log} 2>&1"

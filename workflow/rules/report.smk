@@ -24,7 +24,7 @@ for job in filter(AGGREGATED.get, AGGREGATED):
             names=AGGREGATED[job],
             aggregates=subpath(output[0], parent=True),
         shell:
-            "python -m gblsr_repro aggregate {params.names} --config {params.config}"
+            "python -P -m gblsr_repro aggregate {params.names} --config {params.config}"
             " --output {params.aggregates} > {log} 2>&1"
 
 
@@ -44,7 +44,7 @@ rule interpretations:
         depends_on=list_dependencies("show"),
         config=find_config,
     shell:
-        "python -m gblsr_repro interpretations --config {params.config} --aggregate {input.rows}"
+        "python -P -m gblsr_repro interpretations --config {params.config} --aggregate {input.rows}"
         " --output {output} > {log} 2>&1"
 
 
@@ -71,7 +71,7 @@ for group, items in GROUPS.items():
             names=[item.item for item in items],
             results=subpath(output[0], ancestor=2),
         shell:
-            "python -m gblsr_repro items --config {params.config} --output {params.results}"
+            "python -P -m gblsr_repro items --config {params.config} --output {params.results}"
             " --only {params.names} > {log} 2>&1"
 
 
@@ -103,7 +103,7 @@ for page, jobs in PAGES.items():
             config=find_config,
             folder=subpath(output[0], parent=True),
         shell:
-            "python -m gblsr_repro claims --config {params.config} --output {params.folder}"
+            "python -P -m gblsr_repro claims --config {params.config} --output {params.folder}"
             " > {log} 2>&1"
 
     rule:
@@ -131,7 +131,7 @@ for page, jobs in PAGES.items():
             depends_on=list_dependencies("report"),
             config=find_config,
         shell:
-            "python -m gblsr_repro report --config {params.config} --claims {input.claims}"
+            "python -P -m gblsr_repro report --config {params.config} --claims {input.claims}"
             " --output {output} > {log} 2>&1"
 
 
@@ -157,4 +157,4 @@ rule pdf:
         depends_on=list_dependencies("report"),
         config=find_config,
     shell:
-        "python -m gblsr_repro pdf --config {params.config} --output {output} > {log} 2>&1"
+        "python -P -m gblsr_repro pdf --config {params.config} --output {output} > {log} 2>&1"

@@ -17,7 +17,7 @@ rule fetch:
         depends_on=list_dependencies("fetch", "dataset", settings_module.read_datasets()),
         config=find_config,
     shell:
-        "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
+        "python -P -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
         " --output {output} > {log} 2>&1"
 
 
@@ -49,7 +49,7 @@ for job, arrays in ARRAYS.items():
             arrays=arrays,
             folder=subpath(output[0], parent=True),
         shell:
-            "python -m gblsr_repro native standardize {params.arrays} --config {params.config}"
+            "python -P -m gblsr_repro native standardize {params.arrays} --config {params.config}"
             " --output {params.folder} > {log} 2>&1"
 
 
@@ -72,5 +72,5 @@ rule regions:
         depends_on=list_dependencies("regions"),
         config=find_config,
     shell:
-        "python -m gblsr_repro native regions --config {params.config} --array {input.array}"
+        "python -P -m gblsr_repro native regions --config {params.config} --array {input.array}"
         " --output {output} > {log} 2>&1"

@@ -32,7 +32,7 @@ rule latency:
         state=f"{R}/native/state/latency/{{arm}}/seed{{seed}}",
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
     shell:
-        "python -m gblsr_repro native latency --config {params.config} --arm {wildcards.arm}"
+        "python -P -m gblsr_repro native latency --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --arrays {params.arrays} --output {params.times}"
         " --state {params.state} > {log} 2>&1"
 
@@ -63,5 +63,5 @@ rule asr_latency:
         times=subpath(output[0], parent=True),
         state=f"{R}/asr/state/latency/{{method}}/seed{{seed}}",
     shell:
-        "python -m gblsr_repro asr latency --config {params.config} --method {wildcards.method}"
+        "python -P -m gblsr_repro asr latency --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --output {params.times} --state {params.state} > {log} 2>&1"

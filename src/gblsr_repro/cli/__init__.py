@@ -75,6 +75,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SyntaxError as error:  # in a module of the package that the command imports
         print(f"gblsr-repro: {build_syntax_error(error)}", file=sys.stderr)
         return 2
+    except ModuleNotFoundError as error:
+        print(
+            f"gblsr-repro: {sys.executable} lacks the package {error.name!r}; use the environment "
+            "in which gblsr-repro is installed, or Snakemake's `--software-deployment-method "
+            "conda`.",
+            file=sys.stderr,
+        )
+        return 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

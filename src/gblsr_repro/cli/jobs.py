@@ -92,8 +92,10 @@ def write_regions(options: Options) -> None:
 @command("native train", CONFIG, ARM, SEED, ARRAY, NEW_RUN, STATE, uses_gpu=True)
 def train_arm(options: Options) -> None:
     """Train an arm with one seed, or resume its training."""
+    from ..preflight import check_native_benchmark
     from ..training.runs import train_arm
 
+    check_native_benchmark(options.config)  # all arms, before the first of them takes its time
     train_arm(**vars(options))
 
 

@@ -36,8 +36,8 @@ Key = Annotated[
 ClassName = Annotated[
     str,
     CellFormat(
-        r"(?=.{1,200}$)([^\W\d]\w*(\.[^\W\d]\w*)*:)?[^\W\d]\w*",
-        "write the name of a class, or package.module:Class.",
+        r"(?=.{1,200}$)[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*",
+        "write package.module:Class.",
     ),
 ]
 Label = Annotated[str, CellFormat(r"\S.{0,199}", "write a name of up to 200 characters.")]

@@ -1,18 +1,20 @@
 """Collect what the output of every rule, and the weights of every run, depend on.
 
-`rules` lists settings, tables and code by rule, `collect` collects them for a job, `code` and
-`source_digest` digest code.
+`rules` lists settings, tables and versions by rule, `versions` those of models, `collect` collects
+them for a job. Nothing here imports a model.
 """
 
 from .collect import (
-    CODE_DIGEST,
+    MODELS,
     RELEASED,
+    VERSION,
     collect_dependencies,
-    digest_run_code,
-    find_model_classes,
     identify_row,
     identify_run,
-    list_class_settings,
+    list_classes,
+    list_run_versions,
     list_settings,
     select_settings,
+    update_identity,
 )
+from .versions import read_class_settings

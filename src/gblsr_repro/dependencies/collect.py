@@ -1,9 +1,9 @@
-"""Collect the settings, table rows and code that the output of every rule depends on.
+"""Collect the settings, table rows and versions that the output of every rule depends on.
 
 This module and its list (`rules`) alone decide what runs again. A rule of the workflow has the
 result of `collect_dependencies` as parameters, so that Snakemake runs its jobs again when one
 changes; the records of runs and scores contain the same, so that only results of the current
-settings and code are loaded or kept.
+settings and versions are loaded or kept.
 
 The location of files, the device and threads of a job, and the monitoring of a training are not
 dependencies: they change how a result is computed, not the result. Neither are the outputs of other
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ..config import (
@@ -27,14 +29,17 @@ from ..config import (
     list_arms,
     locate_row,
     read_image_sizes,
+    suggest,
 )
-from ..errors import UserError, build_syntax_error
+from ..errors import UserError
 from ..files import compute_sha256
-from .code import digest_code
-from .rules import MONITORING, RULES, SPLIT, Rule
+from .rules import INITIAL, MONITORING, RULES, SPLIT, Rule
+from .versions import MODEL_VERSIONS, list_model_versions, read_class_settings
 
-CODE_DIGEST = "code_sha256"
-RELEASED = "released"
+PACKAGE = Path(__file__).resolve().parents[1]
+RELEASED, VERSION, MODELS = "released", "version", "models"  # names of dependencies
+ENCODER = "gblsr_repro.models.encoder:PatchEncoder"
+"""The encoder that all arms share."""
 
 Dependencies = dict[str, Any]
 Subject = Arm | Method | Dataset | str | None
@@ -47,33 +52,33 @@ IMPORTS = {Arm: "import_arm", Method: "import_method"}
 def collect_dependencies(rule: str, subject: Subject, config: Config) -> Dependencies:
     """Collect the dependencies of the output of a rule for a job's subject, by name.
 
-    Settings by their dotted names, the defining columns of the subject's row, and as `code_sha256`
-    the digest of the code. Raises `UserError` if a row names a class that does not exist, or an
-    option or a class a setting that there is not.
+    Settings by their dotted names, the defining columns of the subject's row, as `version` that of
+    the rule, as `models` those of the classes of the row, and checksums of files. Raises
+    `UserError` if a row names a module or class that does not exist, or a class a setting that
+    there is not.
     """
     listed = find_rule(rule, subject)
     about = locate_row(subject)[2] if isinstance(subject, Arm | Method) else subject
     names = [name.format(about) if about else name.removesuffix(".{}") for name in listed.settings]
     dependencies: Dependencies = {}
-    classes: list[type] = []
+    classes: list[str] = []
     if isinstance(subject, Arm | Method | Dataset):
         dependencies |= identify_row(subject)
     if isinstance(subject, Arm | Method):
-        classes = [*find_model_classes(subject)]
-        section = f"{locate_row(subject)[0]}.model"
-        _check_class_settings(classes, section, config)
-        names += [f"{section}.{name}" for name in list_class_settings(classes, listed.initial)]
+        classes = list_classes(subject)
+        names += _list_model_settings(subject, classes, listed.initial, config)
         names += list_training_settings(subject, config) if listed.training else []
     if listed.all_arms:
-        classes = [cls for arm in list_arms(config).values() for cls in find_model_classes(arm)]
+        classes = [name for arm in list_arms(config).values() for name in list_classes(arm)]
     settings = select_settings(config, names)
     dependencies |= {name: value for name, value in settings.items() if not is_monitoring(name)}
     if listed.sizes:
         dependencies["sizes"] = digest_image_sizes(config)
-    dependencies |= digest_tables(listed)
-    if listed.code:
-        dependencies[CODE_DIGEST] = digest_code(listed.code, tuple(classes))
-    return dependencies
+    if listed.version:
+        dependencies[VERSION] = listed.version
+    if classes:
+        dependencies[MODELS] = list_model_versions(classes)
+    return dependencies | digest_tables(listed) | digest_code(listed.code)
 
 
 def find_rule(rule: str, subject: Subject) -> Rule:
@@ -90,10 +95,26 @@ def identify_run(row: Arm | Method, config: Config) -> Dependencies:
     return collect_dependencies(rules[type(row)], row, config)
 
 
-def digest_run_code(row: Arm | Method, record: Mapping[str, Any]) -> str:
-    """Compute the digest of the current code that the weights of a recorded run depend on."""
+def list_run_versions(row: Arm | Method, record: Mapping[str, Any]) -> Dependencies:
+    """List the present versions of what the weights of a recorded run depend on."""
     rules = IMPORTS if RELEASED in record else TRAININGS
-    return digest_code(RULES[rules[type(row)]].code, find_model_classes(row))
+    version = RULES[rules[type(row)]].version
+    return {VERSION: version, MODELS: list_model_versions(list_classes(row))}
+
+
+def update_identity(identity: Mapping[str, Any]) -> Dependencies:
+    """Replace the digest of code that runs up to 0.3.0 have in their identity by versions.
+
+    What computes the numbers of 0.3.0 has version 1; of a class of one's own nothing is known.
+    """
+    updated = dict(identity)
+    if updated.pop("code_sha256", None):
+        named = [name for column, name in updated.items() if column.endswith("coder")]
+        named += [ENCODER] if "arms.decoder" in updated else []
+        modules = (name.partition(":")[0] for name in named)
+        updated[VERSION] = 1
+        updated[MODELS] = {name: 1 for name in modules if name in MODEL_VERSIONS}
+    return updated
 
 
 # --- rows and their classes -----------------------------------------------------------------------
@@ -102,53 +123,45 @@ def digest_run_code(row: Arm | Method, record: Mapping[str, Any]) -> str:
 def identify_row(row: Arm | Method | Dataset) -> Dependencies:
     """Identify a row by the columns that determine its results; others are about how it is shown.
 
-    However a row is written, the same classes and options are the same text: "module:Class", and
-    the options in alphabetical order.
+    Options count in alphabetical order.
     """
     if isinstance(row, Dataset):
         return {f"datasets.{name}": getattr(row, name) for name in ("kind", "files", "images")}
-    encoder, decoder = (f"{cls.__module__}:{cls.__name__}" for cls in find_model_classes(row))
     options = " ".join(sorted(row.options.split()))
     if isinstance(row, Arm):
-        return {"arms.decoder": decoder, "arms.options": options}
+        return {"arms.decoder": row.decoder, "arms.options": options}
     return {
-        "methods.encoder": encoder,
-        "methods.decoder": decoder,
+        "methods.encoder": row.encoder,
+        "methods.decoder": row.decoder,
         "methods.options": options,
         "methods.recipe": row.recipe,
     }
 
 
-def find_model_classes(row: Arm | Method) -> tuple[type, type]:
-    """Find the classes of an arm's or method's encoder and decoder.
-
-    Raises `UserError` if its row names one that does not exist.
-    """
-    # Here, since importing torch takes longer than most commands run.
-    try:
-        from ..models import native
-        from ..models.asr import model as asr
-    except SyntaxError as error:
-        raise build_syntax_error(error) from error
-
-    return native.find_classes(row) if isinstance(row, Arm) else asr.find_classes(row)
+def list_classes(row: Arm | Method) -> list[str]:
+    """List the names of the classes of an arm's or method's encoder and decoder."""
+    return [ENCODER if isinstance(row, Arm) else row.encoder, row.decoder]
 
 
-def list_class_settings(classes: Iterable[Any], initial: bool = True) -> list[str]:
+def _list_model_settings(
+    row: Arm | Method, classes: Iterable[str], initial: bool, config: Config
+) -> list[str]:
     """List the settings of the model's section that classes read, without repetition.
 
-    Without `initial` those that set initial values alone are left out.
+    Without `initial` those that set initial values alone are left out. Raises `UserError` for one
+    that the section does not have.
     """
-    names = (name for cls in classes for name in cls.SETTINGS if initial or name not in cls.INITIAL)
-    return list(dict.fromkeys(names))
-
-
-def _check_class_settings(classes: Iterable[Any], section: str, config: Config) -> None:
-    """Raise `UserError` for a setting that a class names and its section does not have."""
-    from ..models.base import select_class_settings
-
-    for cls in classes:
-        select_class_settings(cls, get_setting(config, section), section)
+    section = f"{locate_row(row)[0]}.model"
+    known = get_setting(config, section)
+    names = dict.fromkeys(name for each in classes for name in read_class_settings(each))
+    for name in names:
+        if name not in known:
+            raise UserError(
+                f"{row.decoder} or its encoder names the setting {name!r} in its SETTINGS, which "
+                f"{section} does not have; {suggest(name, known)}"
+            )
+    listed = [f"{section}.{name}" for name in names]
+    return [name for name in listed if initial or name not in INITIAL]
 
 
 def list_training_settings(row: Arm | Method, config: Config) -> list[str]:
@@ -175,6 +188,22 @@ def digest_tables(rule: Rule) -> Dependencies:
     if absent := [name for name in rule.files if not (folder / name).is_file()]:
         raise UserError(f"{folder / absent[0]} does not exist; restore it.")
     return {f"config/{name}": compute_sha256(folder / name) for name in rule.files}
+
+
+@cache
+def digest_code(code: tuple[str, ...]) -> Dependencies:
+    """Compute the SHA-256 of files and folders of the package: of their code and templates.
+
+    Hidden files are an editor's, such as its lock of a file that is open.
+    """
+    digests = {}
+    for name in code:
+        place, digest = PACKAGE / name, hashlib.sha256()
+        for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if file.suffix in (".py", ".j2", ".css") and not file.name.startswith("."):
+                digest.update(f"{file.relative_to(PACKAGE)} {compute_sha256(file)}".encode())
+        digests[f"src/gblsr_repro/{name}"] = digest.hexdigest()
+    return digests
 
 
 def digest_image_sizes(config: Config) -> str:

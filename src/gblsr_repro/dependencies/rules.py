@@ -1,4 +1,9 @@
-"""List the settings, tables and code that the output of every rule of the workflow depends on."""
+"""List what the output of every rule of the workflow depends on: settings, tables and versions.
+
+A rule that computes numbers has a version. Raise it when the numbers change that it writes from the
+same input (tests/protocol/test_versions.py notices), not for a message or a faster way to the same
+numbers. What only averages or shows takes seconds, and counts by the content of its folders.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +15,16 @@ class Rule:
     """Dependencies of the output of a rule.
 
     `settings` are dotted names; a section means all its settings, `{}` the name of the column or
-    array that is the job's subject; without one the whole map counts. `code` are modules and
-    folders of the package that compute the output; what they import counts, too (see `list_files`).
-    Of a job about a row its defining columns count and, for arms and methods, the settings and the
-    code of the classes that it names. `all_arms` adds the code of the classes of all arms.
-    `training` adds the settings of the training, `initial` those that set initial values alone,
-    `sizes` the rows of config/sizes.tsv. `files` are files in config/ that count as a whole.
+    array that is the job's subject; without one the whole map counts. `version` is that of the
+    computation. Of a job about a row its defining columns count and, for arms and methods, the
+    settings and the versions of the classes that it names. `all_arms` adds the versions of the
+    classes of all arms. `training` adds the settings of the training, `initial` those that set
+    initial values alone, `sizes` the rows of config/sizes.tsv. `files` are files in config/, and
+    `code` files and folders of the package, that count by their content.
     """
 
     settings: tuple[str, ...] = ()
+    version: int | None = None
     code: tuple[str, ...] = ()
     all_arms: bool = False
     training: bool = False
@@ -41,6 +47,17 @@ SPLIT = tuple(
     f"native.data.{name}"
     for name in ("image_size", "train", "data_seed", "crop_seed_stride", "holdout_fraction")
 )
+# Settings of models that set initial values alone, on which no time depends.
+INITIAL = (
+    "native.model.coefficient_std",
+    "native.model.fourier_scale",
+    "native.model.fourier_seed",
+    "native.model.wire_frequency",
+    "native.model.wire_spread",
+    "asr.model.bandwidth",
+    "asr.model.coefficient_std",
+)
+AVERAGES = ("analysis", "evaluation/locality.py")
 ROWS = ("arms.tsv", "methods.tsv", "datasets.tsv")
 PROTOCOL = ("paper/protocol.yaml", "paper/facts.yaml", "paper/settings.tsv")
 PUBLISHED = tuple(
@@ -69,10 +86,8 @@ RULES = {
     # The manifest of a data set is written once and all later readers compare with it: neither the
     # checksum of a download nor the code that downloads changes it.
     "fetch": Rule(),
-    "standardize": Rule(
-        ("native.data.image_size", "native.data.evaluate.{}"), code=("data/standardize.py",)
-    ),
-    "standardize train": Rule(SPLIT, code=("data/standardize.py",)),
+    "standardize": Rule(("native.data.image_size", "native.data.evaluate.{}"), version=1),
+    "standardize train": Rule(SPLIT, version=1),
     "regions": Rule(
         (
             "native.model.patch",
@@ -80,35 +95,27 @@ RULES = {
             "native.metrics.power_floor",
             "native.metrics.region_patches",
         ),
-        code=("evaluation/regions.py",),
+        version=1,
     ),
-    "train": Rule(code=("training/native.py", "training/loop.py"), training=True),
-    "import_arm": Rule(("released.{}",), code=("released/importing.py",)),
-    "evaluate": Rule(("native.metrics",), code=("evaluation/native.py",)),
-    "evaluate_validation": Rule(
-        ("native.metrics", "diagnostics.images"), code=("evaluation/native.py",)
-    ),
-    "exemplars": Rule(("native.data.exemplars",), code=("evaluation/exemplars.py",)),
+    "train": Rule(version=1, training=True),
+    "import_arm": Rule(("released.{}",), version=1),
+    "evaluate": Rule(("native.metrics",), version=1),
+    "evaluate_validation": Rule(("native.metrics", "diagnostics.images"), version=1),
+    "exemplars": Rule(("native.data.exemplars",), version=1),
     "fields": Rule(
         (
             "native.metrics.high_frequency_cutoff",
             "native.metrics.power_floor",
             "diagnostics.images",
         ),
-        code=("evaluation/native_fields.py",),
+        version=1,
     ),
-    "latency": Rule(("latency",), code=("evaluation/native_latency.py",), initial=False),
-    "asr_standardize": Rule(("asr.train",), code=("data/superres.py",)),
-    "asr_train_run": Rule(
-        ("asr.train",), code=("training/asr.py", "training/loop.py"), training=True
-    ),
-    "import_method": Rule(
-        ("released.{}", "asr.training.scale_range"), code=("released/importing.py",)
-    ),
-    "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), code=("evaluation/asr.py",)),
-    "asr_bicubic": Rule(
-        ("asr.downsampling", "asr.shave_extra.{}"), code=("evaluation/asr_scores.py",)
-    ),
+    "latency": Rule(("latency",), version=1, initial=False),
+    "asr_standardize": Rule(("asr.train",), version=1),
+    "asr_train_run": Rule(("asr.train",), version=1, training=True),
+    "import_method": Rule(("released.{}", "asr.training.scale_range"), version=1),
+    "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), version=1),
+    "asr_bicubic": Rule(("asr.downsampling", "asr.shave_extra.{}"), version=1),
     "asr_latency": Rule(
         (
             "latency.warmup",
@@ -121,12 +128,12 @@ RULES = {
             "asr.tile_pixels",
             "asr.training.scale_range",
         ),
-        code=("evaluation/asr_latency.py",),
+        version=1,
         initial=False,
         sizes=True,
     ),
     **{
-        f"aggregate {job}": Rule(settings, code=("analysis/aggregate.py",), files=ROWS + PROTOCOL)
+        f"aggregate {job}": Rule(settings, code=AVERAGES, files=ROWS + PROTOCOL)
         for job, settings in {
             "native": OF_NATIVE_RUNS,
             "interpretations": OF_NATIVE_RUNS,
@@ -138,14 +145,14 @@ RULES = {
     },
     "aggregate structure": Rule(
         ("native.arms", "native.model"),
-        code=("analysis/aggregate.py", "models"),
+        code=(*AVERAGES, "models"),
         all_arms=True,
         files=ROWS + PROTOCOL,
     ),
     "claims": Rule(
         EXPERIMENT,
         code=(
-            "analysis/claims",
+            "analysis",
             "reporting/claims_page.py",
             "reporting/templates/page.md.j2",
         ),

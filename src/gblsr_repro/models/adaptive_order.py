@@ -6,6 +6,8 @@ The paper has no such arm. The authors' package builds them where its configurat
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from torch import Tensor
 
 from .gblsr import FixedDecoder, ScalarDecoder
@@ -14,6 +16,16 @@ from .gblsr import FixedDecoder, ScalarDecoder
 class FixedOrderDecoder(FixedDecoder):
     """GB-LSR-Fixed with a cutoff order per patch."""
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "features",
+        "patch",
+        "modes",
+        "cutoff_sharpness",
+        "order_range",
+        "coefficient_std",
+        "fixed_bandwidth",
+    )
+
     def predict_spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the constant bandwidth and predict the cutoff order per patch."""
         return self.fixed_bandwidth, self.map_to_order(self.predict_raw(features)[1])
@@ -21,6 +33,16 @@ class FixedOrderDecoder(FixedDecoder):
 
 class ScalarOrderDecoder(ScalarDecoder):
     """GB-LSR-Scalar with a cutoff order per patch."""
+
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "features",
+        "patch",
+        "modes",
+        "cutoff_sharpness",
+        "order_range",
+        "coefficient_std",
+        "bandwidth_range",
+    )
 
     def predict_spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the trained bandwidth and predict the cutoff order per patch."""

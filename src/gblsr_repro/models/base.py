@@ -40,15 +40,14 @@ class Component(nn.Module):
     """An encoder or a decoder.
 
     `SETTINGS` lists the settings that the class reads from its section of the config: its
-    constructor receives those and no others, and only a change of those trains its runs anew.
-    `INITIAL` lists those of them that set initial values alone, on which no time depends.
+    constructor receives those and no others, and only a change of those trains its runs anew. It is
+    a literal, since planning reads it from the file and imports nothing.
     `OPTIONS` lists the options that a row of the table may set, and must set where the constructor
     has no default: by name the allowed values, or `int` for a whole number above 0. The constructor
     receives them as keywords.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ()
-    INITIAL: ClassVar[tuple[str, ...]] = ()
     OPTIONS: ClassVar[Options] = {}
 
 
@@ -181,16 +180,14 @@ class Model(nn.Module):
 # --- classes, settings and options by name ------------------------------------------------------
 
 
-def find_class(name: str, base: type[Found], modules: Sequence[str], place: str) -> type[Found]:
-    """Find the subclass of `base` with a name in `modules`, or of "module:Class" elsewhere.
+def find_class(name: str, base: type[Found], place: str) -> type[Found]:
+    """Find the subclass of `base` with a name, "module:Class".
 
-    The modules are imported by their full names here: what depends on one class then does not
-    depend on the code of the others. The name may be written in lower case. Raises `UserError` when
-    no class has that name; `place` opens its sentence.
+    Raises `UserError` when there is none; `place` opens its sentence.
     """
-    module_name, _, class_name = name.rpartition(":")
+    module_name, _, class_name = name.partition(":")
     try:
-        searched = [importlib.import_module(m) for m in ([module_name] if module_name else modules)]
+        module = importlib.import_module(module_name)
     except SyntaxError as error:
         raise build_syntax_error(error) from error
     except ImportError as error:
@@ -205,14 +202,13 @@ def find_class(name: str, base: type[Found], modules: Sequence[str], place: str)
             f"{line.filename}, line {line.lineno}); correct that module."
         ) from error
     classes = {
-        value.__name__.lower() if class_name.islower() else value.__name__: value
-        for module in searched
-        for value in vars(module).values()
+        key: value
+        for key, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, base)
     }
-    if class_name in classes:
-        return classes[class_name]
-    raise UserError(f"{place} {name!r} does not exist; {suggest(class_name, classes)}")
+    if class_name not in classes:
+        raise UserError(f"{place} {name!r} does not exist; {suggest(class_name, classes)}")
+    return classes[class_name]
 
 
 def select_class_settings(

@@ -24,13 +24,13 @@ class GlobalFourierMLP(PatchDecoder):
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = (
-        *PatchDecoder.SETTINGS,
+        "features",
+        "patch",
         "hidden",
         "fourier_frequencies",
         "fourier_scale",
         "fourier_seed",
     )
-    INITIAL: ClassVar = ("fourier_scale", "fourier_seed")
     frequencies: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:

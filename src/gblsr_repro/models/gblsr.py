@@ -21,14 +21,6 @@ class SpectralDecoder(PatchDecoder):
     agree. `raw_bandwidth` and `raw_order` are its two zero-initialized outputs.
     """
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (
-        *PatchDecoder.SETTINGS,
-        "modes",
-        "cutoff_sharpness",
-        "order_range",
-        "coefficient_std",
-    )
-    INITIAL: ClassVar = ("coefficient_std",)
     full_order: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -124,7 +116,15 @@ class SpectralDecoder(PatchDecoder):
 class FixedDecoder(SpectralDecoder):
     """GB-LSR-Fixed: a constant bandwidth and the full order."""
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (*SpectralDecoder.SETTINGS, "fixed_bandwidth")
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "features",
+        "patch",
+        "modes",
+        "cutoff_sharpness",
+        "order_range",
+        "coefficient_std",
+        "fixed_bandwidth",
+    )
     fixed_bandwidth: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -144,7 +144,15 @@ class FixedDecoder(SpectralDecoder):
 class ScalarDecoder(SpectralDecoder):
     """GB-LSR-Scalar: one trained bandwidth for all patches and images, the full order."""
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (*SpectralDecoder.SETTINGS, "bandwidth_range")
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "features",
+        "patch",
+        "modes",
+        "cutoff_sharpness",
+        "order_range",
+        "coefficient_std",
+        "bandwidth_range",
+    )
 
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section)
@@ -167,7 +175,15 @@ class ScalarDecoder(SpectralDecoder):
 class BandwidthDecoder(SpectralDecoder):
     """GB-LSR-Bandwidth: a bandwidth per patch on a logarithmic scale, the full order."""
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (*SpectralDecoder.SETTINGS, "bandwidth_range")
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "features",
+        "patch",
+        "modes",
+        "cutoff_sharpness",
+        "order_range",
+        "coefficient_std",
+        "bandwidth_range",
+    )
     map_to_bandwidth = staticmethod(spectral.map_to_log_bandwidth)
 
     def __init__(self, section: Mapping[str, Any]) -> None:

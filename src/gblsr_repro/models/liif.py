@@ -31,7 +31,7 @@ class LIIFDecoder(LatentDecoder):
     `activation`: that of the hidden layers.
     """
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (*LatentDecoder.SETTINGS, "hidden")
+    SETTINGS: ClassVar[tuple[str, ...]] = ("features", "patch", "hidden")
     OPTIONS: ClassVar = {
         "shift": ("half_cell", "half_pixel"),
         "weights": ("own", "opposite", "equal"),

@@ -24,7 +24,7 @@ class LTEDecoder(LatentDecoder):
     of the hidden layers. No ensemble and no skip of the input, which here is the target.
     """
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (*LatentDecoder.SETTINGS, "hidden")
+    SETTINGS: ClassVar[tuple[str, ...]] = ("features", "patch", "hidden")
     OPTIONS: ClassVar = {
         "features": (BILINEAR, NEAREST),
         "coordinates": (GLOBAL, RELATIVE),

@@ -14,10 +14,6 @@ from .coordinates import convert_to_pixel_positions
 from .decoders import PatchDecoder
 from .encoder import PatchEncoder
 
-DECODER_MODULES = tuple(
-    f"{__package__}.{name}" for name in ("gblsr", "fourier_mlp", "liif", "lte", "wire")
-)
-
 
 def compute_padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
     """Compute the padding (left, right, top, bottom) to multiples of `patch`.
@@ -119,7 +115,7 @@ def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
     Raises `UserError` if they do not exist or do not have the options of the row.
     """
     place = f"config/arms.tsv, arm {arm.arm}"
-    decoder = find_class(arm.decoder, PatchDecoder, DECODER_MODULES, f"{place}: decoder")
+    decoder = find_class(arm.decoder, PatchDecoder, f"{place}: decoder")
     parse_options(arm.options, [decoder], place)
     return PatchEncoder, decoder
 

@@ -25,12 +25,12 @@ class WIREDecoder(LatentDecoder):
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = (
-        *LatentDecoder.SETTINGS,
+        "features",
+        "patch",
         "hidden",
         "wire_frequency",
         "wire_spread",
     )
-    INITIAL: ClassVar = ("wire_frequency", "wire_spread")
     OPTIONS: ClassVar = {
         "features": (BILINEAR, NEAREST),
         "coordinates": (GLOBAL, RELATIVE),

@@ -34,7 +34,7 @@ from ..config import (
 )
 from ..data.datasets import locate_dataset
 from ..data.manifest import ManifestEntry, read_manifest
-from ..dependencies import CODE_DIGEST, identify_run
+from ..dependencies import MODELS, VERSION, identify_run, update_identity
 from ..errors import UserError
 from ..models.rows import find_model
 from ..progress import format_columns, format_count
@@ -202,11 +202,11 @@ def _estimate_runs(config: Config, device: str) -> Iterator[TrainingCost]:
 
 
 def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the settings that a step's time depends on: not the steps, the images or the code."""
+    """Select the settings that a step's time depends on: not the steps, the images or versions."""
     return {
         name: value
         for name, value in identity.items()
-        if not name.endswith(".steps") and name not in ("asr.train", CODE_DIGEST)
+        if not name.endswith(".steps") and name not in ("asr.train", VERSION, MODELS)
         if not name.startswith("native.data.") or name == "native.data.image_size"
     }
 
@@ -225,7 +225,7 @@ def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     for path in sorted(p for f in folders for p in f.glob("*/runs/*/seed*/run.json")):
         match record := read_record(path):
             case {"steps_per_second": speed, "device": {"name": _}, "identity": dict()} if speed:
-                yield path.parent, record
+                yield path.parent, record | {"identity": update_identity(record["identity"])}
 
 
 def _read_published_time(

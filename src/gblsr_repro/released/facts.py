@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..config import Arm, Config, Method, locate_row
-from ..dependencies import find_model_classes, identify_row, list_class_settings
+from ..dependencies import identify_row, list_classes, read_class_settings
 from ..models import adaptive_order, gblsr, native
 from ..models.asr import model as asr
 from ..models.asr.local_spectral import GBLSR
@@ -125,7 +125,7 @@ def compare_record(record: Facts, row: Arm | Method, config: Config) -> str | No
     pairs = [(column, recorded[column], value) for column, value in wanted.items()]
     sections = record.get("config") or {}
     model = sections.get("model", {})
-    for setting in list_class_settings(find_model_classes(row)):
+    for setting in (name for each in list_classes(row) for name in read_class_settings(each)):
         value = config[benchmark]["model"][setting]
         pairs.append((f"{benchmark}.model.{setting}", model.get(setting, value), value))
     if isinstance(row, Method):

@@ -7,7 +7,6 @@ have is named at the end with the reason.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -20,18 +19,13 @@ from ..config import Config, Item, read_items
 from ..errors import UserError
 from ..files import write_bytes
 from .captions import Caption, compose_caption, format_sentence
+from .compiler import COMPILER, require_compiler
 from .items import build_possible, select_items
 from .layout import Table
 from .names import sort_by_order
 from .rendering import render_template
 from .sections import explain_preset
 from .tables.build import build_beside_paper, build_tables
-
-COMPILER = "pdflatex"
-MISSING = (
-    f"{COMPILER} was not found, which makes the PDF of the tables and figures; install LaTeX, on "
-    "Debian the package texlive-latex-recommended, and ask for the PDF again."
-)
 
 
 @dataclass(frozen=True)
@@ -45,12 +39,6 @@ class Float:
     caption: Caption
     table: Table | None = None
     picture: str = ""
-
-
-def require_compiler() -> None:
-    """Raise `UserError` where LaTeX is not installed."""
-    if shutil.which(COMPILER) is None:
-        raise UserError(MISSING)
 
 
 def write(results: Path, output: Path, config: Config) -> None:

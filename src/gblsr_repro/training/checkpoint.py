@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from ..dependencies import update_identity
 from ..errors import UserError
 from ..files import hold_lock, write_atomically
 from ..progress import log
@@ -24,8 +25,8 @@ State = dict[str, Any]
 
 MAGIC = b"gblsr-repro state 4\n"
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
-# Checksums in an identity, and the sentence that names their difference.
-CHECKSUMS = {"train_sha256": "the training images differ", "code_sha256": "the code differs"}
+# The checksum in an identity, and the sentence that names its difference.
+CHECKSUMS = {"train_sha256": "the training images differ"}
 
 
 @contextmanager
@@ -73,7 +74,7 @@ def load_state(path: Path, identity: Mapping[str, Any]) -> State | None:
     """Load the newest intact state of the run with this identity; None if there is none.
 
     If the newest state is damaged, the one before it is loaded, with a warning. A state of another
-    run (other settings, other training images, other code) is moved to `get_superseded_path`,
+    run (other settings, training images or versions) is moved to `get_superseded_path`,
     replacing the file there, with a warning that says what differs and how to resume from it.
     Raises `UserError` when all states are damaged, and when the file that would be replaced is a
     state of the run with this identity.
@@ -82,7 +83,7 @@ def load_state(path: Path, identity: Mapping[str, Any]) -> State | None:
     if newest is None:
         return None
     file, state = newest
-    differences = _describe_differences(state["identity"], identity)
+    differences = _describe_differences(update_identity(state["identity"]), identity)
     if not differences:
         return state
     aside, commit = get_superseded_path(path), _describe_commit(state)

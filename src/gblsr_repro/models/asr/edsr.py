@@ -32,6 +32,7 @@ class EDSR(Encoder):
     normalization, scales no residual and shifts no mean.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = ()
     OPTIONS: ClassVar = {"nf": int, "blocks": int}
 
     def __init__(self, section: Mapping[str, Any], nf: str, blocks: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -26,7 +26,6 @@ class ImplicitDecoder(QueryDecoder):
     three.
     """
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (*QueryDecoder.SETTINGS, "hidden")
     paths = (HOISTED, PLAIN)
     query_path = training_path = HOISTED
     cpu_pixels = QUERY_CHUNK  # larger bands take gigabytes and are no faster

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -22,6 +22,7 @@ class LIIF(ImplicitDecoder):
     cell's center and the size of its pixel: 9 D + 4 -> 4 hidden layers with ReLU -> 3.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = ("hidden",)
     DEPTH = 4
 
     def __init__(self, section: Mapping[str, Any]) -> None:

@@ -38,13 +38,7 @@ class GBLSR(QueryDecoder):
 
     paths = (FOLDED, SEPARABLE, PLAIN)
     training_path = SEPARABLE
-    SETTINGS: ClassVar[tuple[str, ...]] = (
-        *QueryDecoder.SETTINGS,
-        "modes",
-        "bandwidth",
-        "coefficient_std",
-    )
-    INITIAL: ClassVar = ("bandwidth", "coefficient_std")
+    SETTINGS: ClassVar[tuple[str, ...]] = ("modes", "bandwidth", "coefficient_std")
     OPTIONS: ClassVar = {"local_ensemble": ("yes", "no")}
 
     def __init__(self, section: Mapping[str, Any], local_ensemble: str = "yes") -> None:

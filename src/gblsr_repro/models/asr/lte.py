@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +24,7 @@ class LTE(ImplicitDecoder):
     in LTE's published tests.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = ("hidden",)
     DEPTH = 3
     adds_input = True
 

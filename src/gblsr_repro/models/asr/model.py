@@ -24,9 +24,6 @@ def denormalize(values: Tensor) -> Tensor:
     return values.mul(0.5).add_(0.5)
 
 
-ENCODER_MODULES = tuple(f"{__package__}.{name}" for name in ("rdn", "swinir", "edsr"))
-DECODER_MODULES = tuple(f"{__package__}.{name}" for name in ("liif", "lte", "local_spectral"))
-
 NORMALIZED, UNIT = "normalized", "unit"
 """The ranges of values that a network takes and gives: [-1, 1] as trained here, or [0, 1]."""
 
@@ -190,7 +187,7 @@ def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
     Raises `UserError` if they do not exist or do not have the options of the row.
     """
     place = f"config/methods.tsv, method {method.method}"
-    encoder = find_class(method.encoder, Encoder, ENCODER_MODULES, f"{place}: encoder")
-    decoder = find_class(method.decoder, QueryDecoder, DECODER_MODULES, f"{place}: decoder")
+    encoder = find_class(method.encoder, Encoder, f"{place}: encoder")
+    decoder = find_class(method.decoder, QueryDecoder, f"{place}: decoder")
     parse_options(method.options, [encoder, decoder], place)
     return encoder, decoder
