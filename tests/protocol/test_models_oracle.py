@@ -142,10 +142,8 @@ def dense(layers, x: torch.Tensor, activation) -> torch.Tensor:
     return x
 
 
-def activation(arm: str):
-    """The activation of the hidden layers of a row of LIIF or LTE."""
-    silu = options(arm).get("activation") == "silu"
-    return lambda v, _: v * v.sigmoid() if silu else v.clamp(min=0)
+def relu(v: torch.Tensor, _: int) -> torch.Tensor:
+    return v.clamp(min=0)
 
 
 def extent_coordinates(count: int) -> torch.Tensor:
@@ -159,19 +157,15 @@ def sample(field: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
     return F.grid_sample(field, grid, mode="nearest", align_corners=False)[0, :, 0].T
 
 
-def relative_input(features: torch.Tensor, coordinates: torch.Tensor, shift, even: bool = False):
+def relative_input(features: torch.Tensor, coordinates: torch.Tensor, shift):
     """The published recipe: shift by half a cell, clamp, sample nearest, subtract.
 
-    Returns features, and coordinates relative to their cell's center in those of the image; to its
-    place on linspace(-1, 1) instead where cells are taken to be spread evenly.
+    Returns features, and coordinates relative to their cell's center in those of the image.
     """
     h, w = features.shape[-2:]
     scale = torch.tensor([h, w], dtype=torch.float64)
     moved = (coordinates + shift / scale + 1e-6).clamp(-1 + 1e-6, 1 - 1e-6)
-    axes = [
-        torch.linspace(-1, 1, n, dtype=torch.float64) if even else extent_coordinates(n)
-        for n in (h, w)
-    ]
+    axes = extent_coordinates(h), extent_coordinates(w)
     centers = torch.stack(torch.meshgrid(*axes, indexing="ij"))[None]
     return sample(features, moved), coordinates - sample(centers, moved)
 
@@ -188,76 +182,52 @@ def compare(model, rendered: torch.Tensor, atol: float) -> None:
     torch.testing.assert_close(found, rendered.T.reshape(1, 3, 64, 96), rtol=0, atol=atol)
 
 
-LIIF = [arm for arm, row in config.read_arms().items() if row.decoder == "LIIFDecoder"]
-LTE = [arm for arm, row in config.read_arms().items() if row.decoder == "LTEDecoder"]
-WIRE = [arm for arm, row in config.read_arms().items() if row.decoder == "WIREDecoder"]
+def enlarge(features: torch.Tensor) -> torch.Tensor:
+    """Features (Q, C) that reach the pixels of a 64 x 96 image, interpolated."""
+    enlarged = F.interpolate(features, scale_factor=32, mode="bilinear", align_corners=False)
+    return enlarged[0].flatten(1).T
 
 
-def options(arm: str) -> dict[str, str]:
-    return dict(entry.split("=") for entry in config.read_arms()[arm].options.split())
-
-
-def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
-    """Features (Q, C) and coordinates (Q, 2) that reach the pixels of a 64 x 96 image."""
-    chosen = options(arm)
-    near, rel = relative_input(features, queries, torch.zeros(2, dtype=torch.float64))
-    if chosen["features"] == "bilinear":
-        enlarged = F.interpolate(features, scale_factor=32, mode="bilinear", align_corners=False)
-        near = enlarged[0].flatten(1).T
-    return near, queries if chosen["coordinates"] == "global" else rel * torch.tensor([2, 3])
-
-
-@pytest.mark.parametrize("arm", LIIF)
 @torch.no_grad()
-def test_liif_blends_four_corners(settings, queries, arm):
-    model = noisy(arm, settings)
+def test_liif_blends_four_corners(settings, queries):
+    """Each by the area of its own cell, with coordinates in those of the image."""
+    model = noisy("liif", settings)
     features = model.encode(image(64, 96))
     cell = torch.tensor([2 / 64, 2 / 96], dtype=torch.float64)
-    scale = torch.tensor([2, 3]) if options(arm)["units"] == "half_cell" else torch.ones(2)
     outputs, areas = [], []
-    step = 1.0 if options(arm)["shift"] == "half_cell" else 1 / 32
-    for vy in (-step, step):
-        for vx in (-step, step):
+    for vy in (-1.0, 1.0):
+        for vx in (-1.0, 1.0):
             shift = torch.tensor([vy, vx], dtype=torch.float64)
-            near, rel = relative_input(features, queries, shift, options(arm)["centers"] == "even")
-            x = torch.cat((near, rel * scale, (cell * scale).expand_as(rel)), dim=1)
-            outputs.append(dense(model.decoder.layers, x, activation(arm)))
+            near, rel = relative_input(features, queries, shift)
+            x = torch.cat((near, rel, cell.expand_as(rel)), dim=1)
+            outputs.append(dense(model.decoder.layers, x, relu))
             areas.append((rel[:, 0] * rel[:, 1]).abs() + 1e-9)
-    weights = {
-        "own": areas,
-        "opposite": [areas[3], areas[2], areas[1], areas[0]],
-        "equal": [torch.ones_like(areas[0])] * 4,
-    }[options(arm)["weights"]]
-    blended = sum(o * w[:, None] for o, w in zip(outputs, weights, strict=True))
-    compare(model, blended / sum(weights)[:, None], 1e-6)
+    blended = sum(o * w[:, None] for o, w in zip(outputs, areas, strict=True))
+    compare(model, blended / sum(areas)[:, None], 1e-6)
 
 
-@pytest.mark.parametrize("arm", LTE)
 @torch.no_grad()
-def test_lte_reads_scaled_waves_of_learned_frequencies(settings, queries, arm):
-    model = noisy(arm, settings)
+def test_lte_reads_scaled_waves_of_learned_frequencies(settings, queries):
+    model = noisy("lte", settings)
     decoder = model.decoder
-    near, u = seen(arm, model.encode(image(64, 96)), queries)
+    near = enlarge(model.encode(image(64, 96)))
     amplitude = near @ decoder.amplitude.weight.T + decoder.amplitude.bias
     frequency = near @ decoder.frequency.weight.T + decoder.frequency.bias
-    angle = frequency[:, 0::2] * u[:, :1] + frequency[:, 1::2] * u[:, 1:]
-    joined = options(arm)["waves"] == "joined"
-    if joined:
-        cell = torch.full((len(queries), 2), 2 / 32, dtype=torch.float64)
-        angle = angle + cell @ decoder.phase.weight.T
+    angle = frequency[:, 0::2] * queries[:, :1] + frequency[:, 1::2] * queries[:, 1:]
+    cell = torch.full((len(queries), 2), 2 / 32, dtype=torch.float64)
+    angle = angle + cell @ decoder.phase.weight.T
     cosines = amplitude[:, :128] * torch.cos(math.pi * angle)
     sines = amplitude[:, 128:] * torch.sin(math.pi * angle)
-    x = torch.cat((cosines, sines, near), dim=1) if joined else cosines + sines
-    assert len(decoder.layers) == (3 if joined else 4)
-    compare(model, dense(decoder.layers, x, activation(arm)), 1e-10)
+    x = torch.cat((cosines, sines, near), dim=1)
+    assert len(decoder.layers) == 3
+    compare(model, dense(decoder.layers, x, relu), 1e-10)
 
 
-@pytest.mark.parametrize("arm", WIRE)
 @torch.no_grad()
-def test_wire_is_a_real_gabor_network(settings, queries, arm):
-    model = noisy(arm, settings)
+def test_wire_is_a_real_gabor_network(settings, queries):
+    model = noisy("wire", settings)
     decoder = model.decoder
-    near, u = seen(arm, model.encode(image(64, 96)), queries)
+    near = enlarge(model.encode(image(64, 96)))
     decoder.frequency[1].mul_(0.5)
     decoder.gabor_scale[2].mul_(2.0)
 
@@ -265,21 +235,13 @@ def test_wire_is_a_real_gabor_network(settings, queries, arm):
         w, g = decoder.frequency[number], decoder.gabor_scale[number]
         return torch.sin(w * v) * torch.exp(-((g * v) ** 2))
 
-    compare(model, dense(decoder.layers, torch.cat((near, u), dim=1), gabor), 1e-10)
+    compare(model, dense(decoder.layers, torch.cat((near, queries), dim=1), gabor), 1e-10)
 
 
-def test_siren_start_changes_the_first_layer_of_wire_alone(settings):
-    rows = config.read_arms()
-    usual, changed = (
-        native.NativeModel.build(rows[arm], settings, 0).state_dict()
-        for arm in ("wire", "wire_siren_first")
-    )
+def test_wire_starts_from_the_frequency_and_the_spread_of_the_paper(settings):
+    usual = native.NativeModel.build(config.read_arms()["wire"], settings, 0).state_dict()
     start = [value for name, value in usual.items() if name.startswith(("decoder.f", "decoder.g"))]
-    assert torch.equal(torch.stack(start), torch.full((6, 256), 10.0))  # frequencies and spreads
-    differing = {name for name in usual if not torch.equal(usual[name], changed[name])}
-    assert differing == {"decoder.layers.0.weight"}
-    bound = 1 / (128 + 2)
-    assert 0.9 * bound < changed["decoder.layers.0.weight"].abs().max() <= bound
+    assert torch.equal(torch.stack(start), torch.full((6, 256), 10.0))
 
 
 @torch.no_grad()

@@ -1,6 +1,7 @@
 """Every arm's fast path gives the images, queries and gradients of its plain one."""
 
 import dataclasses
+from typing import ClassVar
 
 import made
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
+from gblsr_repro.models.base import Component, parse_options
 from gblsr_repro.models.layers import apply_pointwise
 from gblsr_repro.models.native import NativeModel
 
@@ -89,15 +91,23 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
     torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
 
 
+class Choosing(Component):
+    """A class whose rows must choose."""
+
+    OPTIONS: ClassVar = {"waves": ("one", "all")}
+
+    def __init__(self, *, waves: str) -> None:
+        super().__init__()
+        self.waves = waves
+
+
 def test_options_of_a_row_are_checked(settings):
-    row = config.read_arms()["lte"]
-    for given, sentence in (
-        ("features=bilinear coordinates=global", "arm lte: options lack waves; add waves="),
-        (row.options + " depth=4", "LTEDecoder has no option 'depth'"),
-        (row.options.replace("global", "local"), "coordinates=local must be one of global, rel"),
-    ):
-        with pytest.raises(UserError, match=sentence):
-            NativeModel.build(dataclasses.replace(row, options=given), settings, 0)
+    row = dataclasses.replace(config.read_arms()["lte"], options="depth=4")
+    with pytest.raises(UserError, match="arm lte: LTEDecoder has no option 'depth'"):
+        NativeModel.build(row, settings, 0)
+    with pytest.raises(UserError, match=r"arm mine: options lack waves; add waves=one\|all\."):
+        parse_options("", [Choosing], "arm mine")
+    assert parse_options("waves=all", [Choosing], "arm mine") == [{"waves": "all"}]
 
 
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):

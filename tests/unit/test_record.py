@@ -42,7 +42,7 @@ def build_config(**changes: object) -> dict:
         "mirror": "/home/someone/images",
         "seeds": [0, 1],
         "native": {
-            "arms": ["gblsr_scalar", "gblsr_fixed", "liif", "liif_near"],
+            "arms": ["gblsr_scalar", "gblsr_fixed", "liif"],
             "training": {"steps": 40},
         },
     }
@@ -50,8 +50,8 @@ def build_config(**changes: object) -> dict:
 
 
 def measure_native(results: Path, seeds: Sequence[int], psnr: float = 20.0) -> None:
-    """Write scores, times and records of four arms, as the workflow leaves them."""
-    for place, arm in enumerate(("gblsr_scalar", "gblsr_fixed", "liif", "liif_near")):
+    """Write scores, times and records of three arms, as the workflow leaves them."""
+    for place, arm in enumerate(("gblsr_scalar", "gblsr_fixed", "liif")):
         for seed in seeds:
             name = f"{arm}/seed{seed}"
             for column in (*SETS, "validation"):
@@ -158,7 +158,6 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
 
     page = (record / "README.md").read_text(encoding="utf-8")
     assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
-    assert "| LIIF near | main | Kodak | 1 | 17.50 |" in page
     assert "steps: 40 (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
     assert "GB-LSR-Scalar on the validation images | +2.096 dB | +1.000 dB |" in page
@@ -175,7 +174,7 @@ def test_figures_are_drawn_from_values_and_pictures_copied(record: Path) -> None
 def test_values_make_the_same_aggregates(grown: Path, tmp_path: Path) -> None:
     config, restored = build_config(), tmp_path / "restored"
     again = restoring.restore(grown / "record", "main", restored)
-    for name in ("native", "interpretations", "ablation", "runs"):
+    for name in ("native", "ablation", "runs"):
         file = f"aggregates/{name}.csv"
         aggregate.write(name, grown / "results", config, grown / "results" / file)
         one, other = (folder / file for folder in (grown / "results", restored))
@@ -231,7 +230,7 @@ def test_a_run_measured_again_replaces_its_values_whole(record: Path, tmp_path: 
     scalar = find_value(record, "native", dataset="kodak", arm="gblsr_scalar", metric="psnr")
     assert scalar == pytest.approx(25.5)
     lost = {key(line) for line in before} - {key(line) for line in after}
-    assert lost == {(name, "kodak", "liif", "lpips") for name in ("native", "interpretations")}
+    assert lost == {("native", "kodak", "liif", "lpips")}
 
 
 def key(line: dict[str, str]) -> tuple[str, ...]:

@@ -302,11 +302,11 @@ def test_what_an_older_run_says_otherwise_is_one_sentence(settings, tmp_path):
         brought_in(tmp_path / "a", "gblsr_fixed", run, changed, seed=3)
     with pytest.raises(UserError, match="says seed = 3, not 0; import it with --seed 3"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, settings)
-    liif = older(tmp_path / "liif", "liif", settings)
+    full = older(tmp_path / "full", "gblsr_full", settings)
     with pytest.raises(
-        UserError, match=r"was made with arms.options = .*half_cell.* liif_near has .*half_p"
+        UserError, match=r"was made with arms.decoder = .*Full.* gblsr_full_linear has .*FullLinear"
     ):
-        brought_in(tmp_path / "a", "liif_near", liif, settings, seed=3)
+        brought_in(tmp_path / "a", "gblsr_full_linear", full, settings, seed=3)
     assert not (tmp_path / "a").exists()
 
 

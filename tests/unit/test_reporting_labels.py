@@ -93,7 +93,7 @@ def test_looks_differ_in_gray():
     source = read_paper_aggregates(load_protocol())
     looks = style.read_looks(source)
     for rows in (source.arms, source.methods):
-        drawn = [looks[name].marker for name, row in rows.items() if row.group != "interpretation"]
+        drawn = [looks[name].marker for name, row in rows.items() if row.group != "own"]
         assert len({*drawn}) == len(drawn)
 
 

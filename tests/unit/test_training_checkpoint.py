@@ -109,7 +109,7 @@ def test_back_at_the_run_before_nothing_is_lost(path):
     before = in_folder(path)
     with pytest.raises(UserError, match=r"after step 30000; rename it to seed0\.pt") as raised:
         checkpoint.load_state(path, IDENTITY)
-    assert "commit decade (the code differs)" in str(raised.value)
+    assert "commit decade (version was 2, is 1)" in str(raised.value)
     assert in_folder(path) == before
     assert checkpoint.load_state(path, IDENTITY | other)["step"] == 5
     cut(checkpoint.get_superseded_path(path))  # then there is nothing to lose

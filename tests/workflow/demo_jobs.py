@@ -71,4 +71,4 @@ IMPORTS = {"import_arm", "import_method"}
 COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED} | {"fetch", *IMPORTS}
 COSTLY |= {"standardize_mine"}
 SEEN = {"claims", "report"}  # of nearly everything
-AGGREGATED = {f"aggregate_{job}" for job in schemas.JOBS if job != "interpretations"}
+AGGREGATED = {f"aggregate_{job}" for job in schemas.JOBS}

@@ -164,8 +164,6 @@ WATCHED = {
 # The same rows, written otherwise.
 REWRITTEN = [
     ("config/methods.tsv", "nf=48 local_ensemble=no", "local_ensemble=no nf=48"),
-    ("config/arms.tsv", "features=bilinear coordinates=global waves=joined",
-     "waves=joined coordinates=global features=bilinear"),
 ]  # fmt: skip
 # What computes counts by its version: neither its text nor that of what carries and stores.
 NO_PART = [
@@ -252,12 +250,11 @@ ROWS = [
     setting("asr.training.recipes.rdn.batch_size", 3, asr_trained(RDN)),
     edit("config/arms.tsv", ":FullDecoder\t", ":FullLinearDecoder\t",
          trained(["gblsr_full"]) | timed(["gblsr_full"])),
-    edit("config/arms.tsv", "features=bilinear coordinates=global waves=joined",
-         "features=nearest coordinates=global waves=joined", trained(["lte"]) | timed(["lte"])),
     edit("config/methods.tsv", "GBLSR\tnf=48\t", "GBLSR\tnf=40\t",
          asr_trained(["gblsr_asr_nf48"]) | timed(["gblsr_asr_nf48"])),
     edit("config/arms.tsv", "GB-LSR-Full\t", "GB-LSR-Whole\t", NOTHING, SEEN),
-    Row("an arm more", lambda _: added("liif_near"), each("train", ["liif_near"]), {"report"}),
+    Row("an arm more", lambda _: added("gblsr_fixed_order"),
+        each("train", ["gblsr_fixed_order"]), {"report"}),
     Row("an arm less", lambda _: {"native": {"arms": without(DEMO["native"]["arms"], "wire")}},
         NOTHING, SEEN),
     setting("asr.methods", without(DEMO["asr"]["methods"], "lte_swinir"), NOTHING),
@@ -283,8 +280,8 @@ ROWS = [
             "released": {"liif_edsr": "hf://authors/liif"}},
         {(rule, "liif_edsr") for rule in ("import_method", "asr_evaluate", "asr_latency")}, SEEN),
     Row("an arm more, imported",
-        lambda _: added("liif_near") | {"released": {"liif_near": "hf://authors/liif"}},
-        {("import_arm", "liif_near")}, {"report"}),
+        lambda _: added("gblsr_fixed_order") | {"released": {"gblsr_fixed_order": "hf://authors/gblsr"}},
+        {("import_arm", "gblsr_fixed_order")}, {"report"}),
     # what is measured
     setting(f"{METRICS}.ssim_sigma", 2.0, MEASURED),
     setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "validation")}),

@@ -17,7 +17,7 @@ from gblsr_repro.reporting.items import group_items
 SETTINGS = config.load()
 ARRAYS = ("train", *SETTINGS["native"]["data"]["evaluate"])
 STANDARDIZED = {f"standardize_{name}" for name in ARRAYS}
-TARGETS = {"all", "claims", "report", "pdf", "interpretations",
+TARGETS = {"all", "claims", "report", "pdf",
            "native", "native_claims", "native_report", "native_timing",
            "asr", "asr_claims", "asr_report", "asr_train", "asr_eval", "asr_timing", "bicubic",
            *(f"aggregate_{job}" for job in schemas.JOBS),

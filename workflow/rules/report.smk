@@ -28,26 +28,6 @@ for job in filter(AGGREGATED.get, AGGREGATED):
             " --output {params.aggregates} > {log} 2>&1"
 
 
-rule interpretations:
-    """Compare the interpretations of the baselines side by side (config/interpretations.yaml)."""
-    input:
-        rows=f"{R}/aggregates/interpretations.csv",
-    output:
-        f"{R}/interpretations.md",
-    log:
-        f"{R}/logs/interpretations.log",
-    retries: 0
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        depends_on=list_dependencies("show"),
-        config=find_config,
-    shell:
-        "python -P -m gblsr_repro interpretations --config {params.config} --aggregate {input.rows}"
-        " --output {output} > {log} 2>&1"
-
-
 for group, items in GROUPS.items():
 
     rule:

@@ -281,7 +281,6 @@ def aggregate_runs(find: Find, config: Config) -> Values:
 
 AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
     "native": aggregate_native,
-    "interpretations": aggregate_native,
     "budget": aggregate_budget,
     "structure": aggregate_structure,
     "runs": aggregate_runs,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Page = Literal["main", "interpretations", "record"]
-"""Where a metric is shown: the main tables and the figure beside them, or a page."""
+Page = Literal["main", "record"]
+"""Where a metric is shown: the main tables and the figure beside them, or the page of a record."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Metric:
 
 
 NATIVE = (
-    Metric("psnr", "PSNR", 3, "↑", "dB", shown=("main", "interpretations", "record")),
-    Metric("ssim", "SSIM", 4, "↑", shown=("main", "interpretations", "record")),
-    Metric("lpips", "LPIPS", 4, "↓", shown=("main", "interpretations", "record")),
-    Metric("edge_lpips", "edge-LPIPS", 4, "↓", shown=("main", "interpretations")),
+    Metric("psnr", "PSNR", 3, "↑", "dB", shown=("main", "record")),
+    Metric("ssim", "SSIM", 4, "↑", shown=("main", "record")),
+    Metric("lpips", "LPIPS", 4, "↓", shown=("main", "record")),
+    Metric("edge_lpips", "edge-LPIPS", 4, "↓", shown=("main",)),
     Metric("lse", "LSE", 3, "↓"),
 )
 SUPERRES = (Metric("psnr_y", "PSNR-Y", 3, "↑", "dB"), Metric("ssim_y", "SSIM-Y", 4, "↑"))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..config import BASELINE, INTERPRETATION, Config, list_arms, list_methods
+from ..config import Config, list_arms, list_methods
 
 VALUES = ("mean", "std", "n")
 ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
@@ -71,12 +71,6 @@ SCHEMAS = {
         includes=lambda arm: arm.in_benchmark,
         remedy="train and evaluate an arm",
     ),
-    "interpretations": Schema(
-        ("dataset", "arm", "metric"),
-        (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
-        includes=lambda arm: arm.group in (BASELINE, INTERPRETATION),
-        remedy="train and evaluate an arm",
-    ),
     "budget": Schema(columns=("arm", "parameters"), remedy="name arms in the config"),
     "structure": Schema(columns=("name", "value")),
     "runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
@@ -125,7 +119,6 @@ SCHEMAS = {
 }
 JOBS = {
     "native": ("native", "provenance_native"),
-    "interpretations": ("interpretations",),
     "structure": ("budget", "structure"),
     "runs": ("runs",),
     "diagnostics": ("locality", "ablation", "provenance_native_ablation"),

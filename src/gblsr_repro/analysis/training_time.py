@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from ..config import INTERPRETATION, OWN, Arm, Method, read_arms, read_methods, read_published_times
+from ..config import OWN, Arm, Method, read_arms, read_methods, read_published_times
 from .derived import read_value
 from .estimates import Estimate, maximum, mean, minimum, total
 from .measured import Measured, Names
@@ -16,7 +16,6 @@ from .reader import Aggregates
 BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
 """The groups of arms in the paper's table; methods are grouped by encoder, but for the variants."""
 VARIANTS = "variants"
-INTERPRETATIONS = "interpretations"  # of the baselines: no part of the paper's table
 TIMES: dict[str, Callable[[Estimate], Estimate]] = {
     "shortest_seconds": minimum,
     "longest_seconds": maximum,
@@ -45,8 +44,6 @@ class Trainings:
 
 def name_group(row: Arm | Method) -> str:
     """Name the group of an arm or method in the tables of training time."""
-    if row.group == INTERPRETATION:
-        return INTERPRETATIONS
     if row.group == OWN:
         return OWN
     if isinstance(row, Method):
@@ -57,14 +54,13 @@ def name_group(row: Arm | Method) -> str:
 
 
 def list_groups(benchmark: str) -> dict[str, list[str]]:
-    """List the arms or methods of every group of a benchmark's table, those of the user's last."""
+    """List the arms or methods of every group of a benchmark's table, own ones last."""
     groups: dict[str, list[str]] = {name: [] for name in NATIVE_GROUPS if benchmark == "native"}
     rows: dict[str, Arm] | dict[str, Method] = (
         read_arms() if benchmark == "native" else read_methods()
     )
     for name, row in rows.items():
         groups.setdefault(name_group(row), []).append(name)
-    groups.pop(INTERPRETATIONS, None)
     groups[OWN] = groups.pop(OWN, [])
     return groups
 
@@ -97,7 +93,7 @@ def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str])
 
 
 def sum_up_groups(source: Aggregates, benchmark: str) -> dict[str, Trainings]:
-    """Sum up the runs of every group that has any, those of the user's last."""
+    """Sum up the runs of every group that has any, own ones last."""
     trained = {*source.trained_runs(benchmark)["arm"]}
     return {
         name: sum_up_trainings(source, benchmark, members)

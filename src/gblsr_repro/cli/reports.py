@@ -21,19 +21,6 @@ ONLY = argument(
 # --- tables, figures, claims --------------------------------------------------------------------
 
 
-@command(
-    "interpretations",
-    CONFIG,
-    path("--aggregate", "CSV", "aggregate of the interpretations"),
-    path("--output", "MD", "page to write"),
-)
-def write_interpretations(options: Options) -> None:
-    """Compare the interpretations of the baselines with the paper's numbers."""
-    from ..reporting import interpretations_page
-
-    interpretations_page.write(**vars(options))
-
-
 @command("items", CONFIG, AGGREGATES, path_in_results("--output", ""), ONLY)
 def write_items(options: Options) -> None:
     """Write the tables and draw the figures for which a folder has the aggregates."""

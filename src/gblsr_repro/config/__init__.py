@@ -20,7 +20,6 @@ from .load import (
 )
 from .tables import (
     BASELINE,
-    INTERPRETATION,
     OWN,
     Arm,
     Config,

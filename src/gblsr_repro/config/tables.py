@@ -123,9 +123,9 @@ def read_yaml(path: Path | str) -> Config:
     return value
 
 
-# Groups of arms: a baseline as the paper measured it, another interpretation of its text, and (of
-# methods, too) what is not in the paper and no part of its comparisons.
-BASELINE, INTERPRETATION, OWN = "baseline", "interpretation", "own"
+# Groups of arms: a baseline, and (of methods, too) what is none of the paper's and no part of its
+# comparisons.
+BASELINE, OWN = "baseline", "own"
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,9 @@ class Arm:
     """A row of config/arms.tsv: one model of the native benchmark.
 
     `decoder` names a class of `gblsr_repro.models`, `options` are key=value pairs for it; `group`
-    is family, control, baseline, ablation, interpretation (a baseline as the paper may also have
-    meant it, or what the authors' package builds beside the paper's arms) or own (none of the
-    paper's: it has rows in the tables and no part in the paper's comparisons);
+    is family, control, baseline, ablation or own (none of the paper's: one of your own, or what the
+    authors' package builds besides; it has rows in the tables and no part in the paper's
+    comparisons);
     `benchmark` says whether the main tables have a row for it; `diagnostic` is its role in the
     locality diagnostic and the ablation (reference, control, log, linear or empty); `fairness_rank`
     orders the fairness table.
@@ -146,7 +146,7 @@ class Arm:
     options: OptionsText
     name: Label
     short: Label
-    group: Literal["family", "control", "baseline", "ablation", "interpretation", "own"]
+    group: Literal["family", "control", "baseline", "ablation", "own"]
     benchmark: Literal["yes", "no"]
     diagnostic: Literal["reference", "control", "log", "linear", ""]
     fairness_rank: Rank

@@ -41,6 +41,12 @@ RELEASED, VERSION, MODELS = "released", "version", "models"  # names of dependen
 ENCODER = "gblsr_repro.models.encoder:PatchEncoder"
 """The encoder that all arms share."""
 
+CHOSEN_OPTIONS = (
+    "centers=cell shift=half_cell units=image weights=own",
+    "coordinates=global features=bilinear waves=joined",
+    "coordinates=global features=bilinear",
+)
+
 Dependencies = dict[str, Any]
 Subject = Arm | Method | Dataset | str | None
 """Subject of a job: a row, the name of a column or a job, or nothing."""
@@ -105,9 +111,12 @@ def list_run_versions(row: Arm | Method, record: Mapping[str, Any]) -> Dependenc
 def update_identity(identity: Mapping[str, Any]) -> Dependencies:
     """Replace the digest of code that runs up to 0.3.0 have in their identity by versions.
 
-    What computes the numbers of 0.3.0 has version 1; of a class of one's own nothing is known.
+    What computes the numbers of 0.3.0 has version 1; of a class of one's own nothing is known. What
+    its options chose for LIIF, LTE and WIRE is what these do without options.
     """
     updated = dict(identity)
+    if updated.get("arms.options") in CHOSEN_OPTIONS:
+        updated["arms.options"] = ""
     if updated.pop("code_sha256", None):
         named = [name for column, name in updated.items() if column.endswith("coder")]
         named += [ENCODER] if "arms.decoder" in updated else []

@@ -136,7 +136,6 @@ RULES = {
         f"aggregate {job}": Rule(settings, code=AVERAGES, files=ROWS + PROTOCOL)
         for job, settings in {
             "native": OF_NATIVE_RUNS,
-            "interpretations": OF_NATIVE_RUNS,
             "runs": ("seeds", "native.arms"),
             "diagnostics": (*OF_NATIVE_RUNS, "diagnostics"),
             "asr_quality": OF_ASR_RUNS,

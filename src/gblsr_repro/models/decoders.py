@@ -5,7 +5,7 @@ A decoder turns features (B, D, h, w), one vector per patch of P x P pixels, int
 cell or on an axis alone is computed once per cell or axis instead of once per pixel.
 
 The arms: `gblsr` (the GB-LSR family), `fourier_mlp` (the control), `liif`, `lte` and `wire` (the
-baselines, which extend `latent`).
+baselines; the last two extend `latent`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import UserError
@@ -72,6 +73,11 @@ def build_perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linea
     """Build `layers` linear layers: inputs -> hidden -> ... -> hidden -> 3."""
     widths = [inputs] + [hidden] * (layers - 1) + [COLORS]
     return build_module_list(nn.Linear(a, b) for a, b in pairwise(widths))
+
+
+def apply_per_cell(features: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Apply a linear layer to every cell's features (B, D, h, w): (B, h, w, outputs)."""
+    return F.linear(features.permute(0, 2, 3, 1), weight, bias)
 
 
 def apply_later_layers(

@@ -9,59 +9,39 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from .decoders import apply_later_layers, build_perceptron, reshape_to_image
-from .latent import ACTIVATIONS, BILINEAR, GLOBAL, NEAREST, RELATIVE, LatentDecoder
-from .layers import apply_pointwise
+from .decoders import apply_later_layers, apply_per_cell, build_perceptron, reshape_to_image
+from .latent import LatentDecoder
+from .layers import apply_pointwise, relu
 
 
 class LTEDecoder(LatentDecoder):
     """LTE: an MLP on sines and cosines of learned frequencies, scaled by learned amplitudes.
 
     The angle is pi (frequency . coordinate + phase); the frequency head's channels are pairs
-    (y, x), the phase follows from the cell size, 2 / P half cells on both axes. Option `waves`:
-    the network reads the scaled cosines, sines and the features (joined), or, one layer deeper,
-    the sum of scaled cosines and sines alone, without a phase (summed). Option `activation`: that
-    of the hidden layers. No ensemble and no skip of the input, which here is the target.
+    (y, x), the phase follows from the cell size, 2 / P half cells on both axes. The network reads
+    the scaled cosines, sines and the features. No ensemble and no skip of the input, which here is
+    the target.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ("features", "patch", "hidden")
-    OPTIONS: ClassVar = {
-        "features": (BILINEAR, NEAREST),
-        "coordinates": (GLOBAL, RELATIVE),
-        "waves": ("joined", "summed"),
-        "activation": tuple(ACTIVATIONS),
-    }
 
-    def __init__(
-        self,
-        section: Mapping[str, Any],
-        *,
-        features: str,
-        coordinates: str,
-        waves: str,
-        activation: str = "relu",
-    ) -> None:
-        super().__init__(section, features=features, coordinates=coordinates)
-        self.activate = ACTIVATIONS[activation]
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section)
         hidden = section["hidden"]
-        self.joined = waves == "joined"
         # Module order is the order of the draws.
         self.amplitude = nn.Linear(self.features, hidden)
         self.frequency = nn.Linear(self.features, hidden)
-        if self.joined:
-            self.phase = nn.Linear(2, hidden // 2, bias=False)
-        inputs = hidden + self.features if self.joined else hidden // 2
-        self.layers = build_perceptron(inputs, hidden, 3 if self.joined else 4)
+        self.phase = nn.Linear(2, hidden // 2, bias=False)
+        self.layers = build_perceptron(hidden + self.features, hidden, 3)
 
-    def _compute_phase(self) -> Tensor | float:
-        """Compute the phase (K,), the same at every pixel; 0 for summed waves."""
-        return self.phase.weight.sum(1) * (2 / self.patch) if self.joined else 0.0
+    def _compute_phase(self) -> Tensor:
+        """Compute the phase (K,), the same at every pixel."""
+        return self.phase.weight.sum(1) * (2 / self.patch)
 
     def _scale_waves(self, amplitude: Tensor, angle: Tensor) -> Tensor:
         """Scale cosines and sines of angles (..., K) by amplitudes (..., 2 K)."""
         cosines, sines = amplitude.chunk(2, dim=-1)
-        parts = cosines * angle.cos(), sines * angle.sin()
-        return torch.cat(parts, dim=-1) if self.joined else parts[0] + parts[1]
+        return torch.cat((cosines * angle.cos(), sines * angle.sin()), dim=-1)
 
     def render_fast(self, features: Tensor) -> Tensor:
         """Render; apply the heads and the first layer's feature part per cell, then interpolate.
@@ -71,24 +51,19 @@ class LTEDecoder(LatentDecoder):
         batch, d, h, w = features.shape
         first, head = self.layers[0], self.frequency
         along_y, along_x = (
-            self.interpolate_to_pixels(
-                self.apply_per_cell(features, head.weight[i::2], head.bias[i::2])
-            )
+            self.interpolate_to_pixels(apply_per_cell(features, head.weight[i::2], head.bias[i::2]))
             for i in (0, 1)
         )
         y = self.compute_axis_coordinates(h, features)[:, None, None]
         x = self.compute_axis_coordinates(w, features)[:, None]
         angle = math.pi * (along_y * y + along_x * x + self._compute_phase())
         del along_y, along_x
-        amplitude = self.apply_per_cell(features, self.amplitude.weight, self.amplitude.bias)
+        amplitude = apply_per_cell(features, self.amplitude.weight, self.amplitude.bias)
         waves = self._scale_waves(self.interpolate_to_pixels(amplitude), angle)
-        if self.joined:
-            cells = self.apply_per_cell(features, first.weight[:, -d:], first.bias)
-            hidden = apply_pointwise(waves, first.weight[:, :-d])
-            hidden = hidden + self.interpolate_to_pixels(cells)
-        else:
-            hidden = apply_pointwise(waves, first.weight, first.bias)
-        image = apply_later_layers(hidden, self.layers, self.activate)
+        cells = apply_per_cell(features, first.weight[:, -d:], first.bias)
+        hidden = apply_pointwise(waves, first.weight[:, :-d])
+        hidden = hidden + self.interpolate_to_pixels(cells)
+        image = apply_later_layers(hidden, self.layers, relu)
         return reshape_to_image(image, batch, h * self.patch, w * self.patch)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
@@ -98,9 +73,7 @@ class LTEDecoder(LatentDecoder):
         frequency = self.frequency(near).unflatten(-1, (-1, 2))
         phase = self._compute_phase()
         angle = math.pi * ((frequency * coordinates[..., None, :]).sum(-1) + phase)
-        hidden = self._scale_waves(self.amplitude(near), angle)
-        if self.joined:
-            hidden = torch.cat((hidden, near), dim=-1)
+        hidden = torch.cat((self._scale_waves(self.amplitude(near), angle), near), dim=-1)
         first = self.layers[0]
         hidden = apply_pointwise(hidden, first.weight, first.bias)
-        return apply_later_layers(hidden, self.layers, self.activate)
+        return apply_later_layers(hidden, self.layers, relu)

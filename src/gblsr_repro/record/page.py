@@ -54,7 +54,7 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
     inside = [
         section for part in parts if part.conditions == MAIN for section in compare_arms(part)
     ]
-    inside.append(compare_interpretations(parts))
+    inside.append(list_other_conditions(parts))
     inside += [section for part in parts for section in list_superres_quality(part)]
     inside += build_tables(parts)
     if (folder / FILE).is_file():
@@ -74,9 +74,9 @@ def compare_arms(part: Part) -> Iterator[Section]:
     for column in source.evaluate:
         rows = []
         for name, arm in source.benchmark.items():
-            cells = list_cells(source, "native", column, name)
+            cells = list_cells(source, column, name)
             if cells[0].measured:
-                published = list_cells(paper, "native", column, name)
+                published = list_cells(paper, column, name)
                 pairs = compare_cells(cells, published)
                 rows.append([arm.short, f"{cells[0].n:.0f}", *chain.from_iterable(pairs)])
         headings = ([f"{metric.arrowed_heading}, here / paper", "p"] for metric in SHOWN)
@@ -86,17 +86,14 @@ def compare_arms(part: Part) -> Iterator[Section]:
         yield Section(title, tables=[table])
 
 
-def compare_interpretations(parts: Sequence[Part]) -> Section:
-    """List what other interpretations of the baselines, and other conditions, give."""
+def list_other_conditions(parts: Sequence[Part]) -> Section:
+    """List what the arms of the benchmark give under other conditions than the main ones."""
     rows = []
-    for part in parts:
+    for part in (part for part in parts if part.conditions != MAIN):
         source = part.source
         for column in source.evaluate:
             for name, arm in source.arms.items():
-                if part.conditions == MAIN and arm.in_benchmark:
-                    continue
-                aggregate = "native" if arm.in_benchmark else "interpretations"
-                cells = list_cells(source, aggregate, column, name)
+                cells = list_cells(source, column, name)
                 if cells[0].measured:
                     seeds = f"{cells[0].n:.0f}"
                     texts = format_cells(cells)
@@ -104,14 +101,14 @@ def compare_interpretations(parts: Sequence[Part]) -> Section:
                     rows.append([arm.short, part.conditions, dataset, seeds, *texts])
     header = ["Arm", "Conditions", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
-    return Section("Other interpretations and other conditions", tables=[table] if rows else [])
+    return Section("Native benchmark under other conditions", tables=[table] if rows else [])
 
 
-def list_cells(source: Aggregates, aggregate: str, column: str, arm: str) -> list[Summary]:
+def list_cells(source: Aggregates, column: str, arm: str) -> list[Summary]:
     """List the numbers of an arm on a data set, one a metric of `SHOWN`."""
-    if not source.has(aggregate):
+    if not source.has("native"):
         return [Summary() for _ in SHOWN]
-    return [source.cell(aggregate, column, arm, metric.name) for metric in SHOWN]
+    return [source.cell("native", column, arm, metric.name) for metric in SHOWN]
 
 
 def compare_cells(
@@ -257,7 +254,6 @@ def format_command(folder: Path, part: Part) -> str:
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
     words += ["--config", "mirror=FOLDER"] if part.source.config["preset"] == "mirror" else []
     targets = ["native"] if native.seeds else ["native_timing"] if native.timed_on else []
-    targets += ["interpretations"] if part.source.has("interpretations") else []
     timed = ["asr_timing"] if asr.timed_on else []
     targets += (["asr"] if timed else ["asr_eval"]) if asr.seeds else timed
     return shlex.join([*words, "--", *targets])
