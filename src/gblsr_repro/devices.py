@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,36 +34,13 @@ _lock_handles: list[int] = []  # kept open, so that a lock lasts until its proce
 
 
 def list_visible_gpus() -> list[str]:
-    """List the identifiers of the GPUs that this process may use, in order.
+    """List the GPUs that this process may use, in order, as CUDA_VISIBLE_DEVICES names them.
 
-    Those of CUDA_VISIBLE_DEVICES, whose numbers are taken as those of nvidia-smi, else all. Empty
-    when the machine has no GPU or no nvidia-smi.
+    Without that variable these are the numbers of all GPUs; none where nvidia-smi lists none.
     """
     setting = os.environ.get(VISIBLE)
-    if setting is not None and _get_first(setting) in NONE:
-        return []
-    gpus = _query_gpus()
-    if setting is None:
-        return list(gpus.values())
-    visible = []
-    for token in map(str.strip, setting.split(",")):
-        matching = _match_gpus(token, gpus)
-        if not matching:
-            break  # like CUDA, which ignores everything after a GPU that does not exist
-        visible += matching
-    return visible
-
-
-def _match_gpus(token: str, gpus: Mapping[str, str]) -> list[str]:
-    """Return the GPUs that a token of CUDA_VISIBLE_DEVICES names.
-
-    A token is a number, a UUID, the beginning of a UUID, or the name of a MIG instance.
-    """
-    if token.startswith("MIG-"):
-        return [token]
-    if token.startswith("GPU-"):
-        return [uuid for uuid in gpus.values() if uuid.startswith(token)]
-    return [gpus[token]] if token in gpus else []
+    names = _list_all_gpus() if setting is None else setting.split(",")
+    return [name for name in map(str.strip, names) if name not in NONE]
 
 
 def reserve_gpu() -> None:
@@ -113,7 +90,7 @@ def check_gpu() -> None:
 
     if (
         torch.cuda.is_available()
-        or _get_first(os.environ.get(VISIBLE, "0")) in NONE
+        or (VISIBLE in os.environ and not list_visible_gpus())
         or not _has_device_file()
     ):
         return
@@ -147,15 +124,9 @@ def is_gpu_shared(device: torch.device) -> bool | None:
 # --- queries of the machine ---------------------------------------------------------------------
 
 
-def _get_first(setting: str) -> str:
-    """Return the first name of a comma-separated list."""
-    return setting.split(",")[0].strip()
-
-
-def _query_gpus() -> dict[str, str]:
-    """Query nvidia-smi for the UUIDs of all GPUs, by number; empty when it fails."""
-    rows = (line.split(",") for line in _ask_nvidia_smi("--query-gpu=index,uuid").splitlines())
-    return {row[0].strip(): row[1].strip() for row in rows if len(row) == 2}
+def _list_all_gpus() -> list[str]:
+    """List the numbers of all GPUs, as nvidia-smi counts them."""
+    return _ask_nvidia_smi("--query-gpu=index").splitlines()
 
 
 def _ask_nvidia_smi(*words: str) -> str:
@@ -183,11 +154,15 @@ def _has_device_file() -> bool:
 
 
 def _lock_gpu(gpus: Sequence[str], jobs: int) -> str | None:
-    """Lock a place on the GPU with the fewest jobs; None if all have `jobs` jobs already."""
+    """Lock a place on the GPU with the fewest jobs; None if all have `jobs` jobs already.
+
+    Slurm jobs lock apart from each other, since each may number the GPUs it was given from 0.
+    """
+    prefix = f"gblsr-repro-{os.environ.get(SLURM_JOB, '')}"
     for place in range(jobs):
         for gpu in gpus:
             handle = _open_lock_file(
-                Path(tempfile.gettempdir()) / f"gblsr-repro-{gpu}.{place}.lock"
+                Path(tempfile.gettempdir()) / f"{prefix}-{gpu.replace('/', '-')}.{place}.lock"
             )
             try:
                 lock_file(handle, wait=False)

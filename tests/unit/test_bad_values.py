@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import get_args
@@ -15,14 +14,12 @@ from gblsr_repro.config import (
     Arm,
     Dataset,
     Method,
-    checks,
     load,
     read_items,
     read_table,
     read_yaml,
 )
 from gblsr_repro.config.cells import Key
-from gblsr_repro.config.checks import PROJECT_FOLDERS
 from gblsr_repro.config.schema.types import FOLDER, NAME
 from gblsr_repro.config.tables import ImageSize
 from gblsr_repro.errors import UserError
@@ -42,20 +39,20 @@ ROOT = Path(__file__).parents[2]
         ({"seeds": [2**32]}, "seeds.0 is 4294967296, but must be at most 4294967295."),
         ({"results": "-rf"}, "results is '-rf', but must be a folder below"),
         ({"results": "../outside"}, "results is '../outside', but must be a folder below"),
-        ({"results": "src"}, "results is 'src', which is kept for other files"),
+        ({"results": "src"}, "results is 'src', which has or may get more in it than results"),
         ({"results": "README.md"}, "results is 'README.md', which is a file"),
         ({"resources": "README.md"}, "resources is 'README.md', which is a file or a broken link"),
         ({"results": "a\0b"}, "results is 'a\\x00b', but must be a folder below"),
-        ({"results": "/etc"}, "results is '/etc', which is kept for other files"),
-        ({"results": str(ROOT.parent)}, "which has more in it than results; name another"),
-        ({"results": "venv"}, "results is 'venv', which has more in it than results"),
-        ({"results": "r/x", "resources": "r"}, "results is 'r/x', which is kept for other files"),
+        ({"results": str(ROOT)}, "more in it than results; name another folder, such as results/"),
+        ({"results": str(ROOT.parent)}, "more in it than results; name another"),
+        ({"results": "/home"}, "results is '/home', which has or may get more in it than results"),
+        ({"results": "venv"}, "results is 'venv', which has or may get more in it than results"),
         ({"native": {"model": {"modes": 10**9}}}, "native.model.modes is 1000000000, but must be"),
     ],
 )
 def test_a_setting_that_no_run_can_have(overlay, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(sys, "prefix", str(ROOT / "venv"))
+    monkeypatch.setenv("HOME", "/home/someone")
     path = tmp_path / "overlay.yaml"
     path.write_text(yaml.safe_dump(overlay))
     with pytest.raises(UserError, match=re.escape(sentence)):
@@ -70,26 +67,15 @@ def test_resources_may_lie_in_the_home_folder(tmp_path, monkeypatch):
     assert loaded["resources"] == "/home/someone/images"
 
 
-def test_a_checkout_may_lie_in_a_folder_of_the_system(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(checks, "SYSTEM_FOLDERS", (str(ROOT.parent),))
-    assert load([ROOT / "config/config.yaml"])["results"] == "results"
-
-
 def test_results_that_are_links(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "elsewhere").symlink_to("/etc")
-    for name, sentence in (("loop", "a file or a broken link"), ("elsewhere", "kept for other")):
+    (tmp_path / "elsewhere").symlink_to(ROOT)
+    for name, sentence in (("loop", "a file or a broken link"), ("elsewhere", "more in it than")):
         overlay = tmp_path / "overlay.yaml"
         overlay.write_text(f"results: {name}\n")
         with pytest.raises(UserError, match=sentence):
             load([ROOT / "config/config.yaml", overlay])
-
-
-def test_no_folder_of_the_project_can_hold_results():
-    there = {path.name for path in ROOT.iterdir() if path.is_dir()}
-    assert {"src", "config", "tests", "workflow"} <= there & {*PROJECT_FOLDERS}
 
 
 @pytest.mark.parametrize(
@@ -101,9 +87,6 @@ def test_no_folder_of_the_project_can_hold_results():
         (b"? [a]\n: 1\n", "line 1, column 3: a key must be a name"),
         (b"a: 2026-13-45\n", "month must be in 1..12"),
         (b"a: " + b"9" * 5000, "cannot be read: Exceeds the limit"),
-        (b"a: " + b"[" * 5000, "is nested too deeply"),
-        (b"{a: " * 5000, "is nested too deeply"),
-        (b"a: " + b"[" * 100_000 + b"]" * 100_000, "is nested too deeply"),
     ],
 )
 def test_an_overlay_that_is_not_what_it_seems(content, sentence, tmp_path):

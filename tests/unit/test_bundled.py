@@ -8,16 +8,18 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from gblsr_repro import bundled, cli, config, inference
+from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.image_io import Photo
 from gblsr_repro.weights import read_weights
+from tools import bundle_weights
 
 
 @pytest.fixture
 def bundle(make_run):
     """Bundle a run that records what training does, with rows as evaluation leaves them."""
 
-    def run_command(folder, name, columns, values, output, of=None):
+    def bundle_run(folder, name, columns, values, output, of=None):
         run, metrics = make_run(folder / name, name), folder / f"{name} metrics"
         record = made.record(run / "run.json")
         git = {"commit": "0123456789abcdef", "modified": False}
@@ -28,19 +30,16 @@ def bundle(make_run):
             write_csv(metrics / f"{data}.csv", ("image", *columns), rows)
             weights = {"weights_sha256": of or record["weights_sha256"]}
             write_json(metrics / f"{data}.json", weights)
-        return cli.main(
-            ["bundle", str(run), "--metrics", str(metrics), "--trained-on", "noise",
-             "--output", str(output)]
-        )  # fmt: skip
+        bundle_weights.bundle(run, metrics, "noise", output)
 
-    return run_command
+    return bundle_run
 
 
 @pytest.mark.parametrize("kind", ["native", "asr"])
 def test_the_weights_that_come_along_are_whole_and_their_cards_true(kind):
     path = bundled.find_bundled_model(kind)
     {"native": inference.load_native, "asr": inference.load_superres}[kind](path)
-    assert path.with_suffix(".md").read_text() == bundled.format_card(path)
+    assert path.with_suffix(".md").read_text() == bundle_weights.format_card(path)
 
 
 @pytest.fixture
@@ -55,9 +54,9 @@ def test_bundled_weights_are_the_default(
 ):
     quality = {"kodak": 22.25, "validation": 99}
     native, asr = package / "native.safetensors", package / "asr.safetensors"
-    assert bundle(tmp_path, "gblsr_scalar", ("psnr", "ssim"), quality, native) == 0
+    bundle(tmp_path, "gblsr_scalar", ("psnr", "ssim"), quality, native)
     quality = {"set5_x2": 36.5}
-    assert bundle(tmp_path, "gblsr_asr_nole", ("psnr_y", "ssim_y"), quality, asr) == 0
+    bundle(tmp_path, "gblsr_asr_nole", ("psnr_y", "ssim_y"), quality, asr)
     card = (package / "native.md").read_text()
     assert "| kodak | 2 | 22.25 | 0.7500 | - |" in card
     assert "0123456789abcdef" in card
@@ -92,10 +91,10 @@ def test_bundled_weights_are_the_default(
         ({}, None, "holds no measured rows"),
     ],
 )
-def test_only_a_measured_run_is_bundled(tmp_path, bundle, capsys, values, of, sentence):
+def test_only_a_measured_run_is_bundled(tmp_path, bundle, values, of, sentence):
     output = tmp_path / "native.safetensors"
-    assert bundle(tmp_path, "gblsr_scalar", ("psnr", "ssim"), values, output, of) == 2
-    assert sentence in capsys.readouterr().err
+    with pytest.raises(UserError, match=sentence):
+        bundle(tmp_path, "gblsr_scalar", ("psnr", "ssim"), values, output, of)
     assert not output.exists()
 
 

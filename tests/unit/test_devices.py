@@ -21,7 +21,7 @@ class Waits(Exception):
 
 @pytest.fixture
 def smi(tmp_path, monkeypatch):
-    """Pretend an nvidia-smi that names so many GPUs; return their identifiers."""
+    """Pretend an nvidia-smi that lists so many GPUs."""
     for name in (devices.VISIBLE, devices.JOBS_PER_GPU, devices.SLURM_JOB):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -47,16 +47,28 @@ def take(monkeypatch):
 
 def test_what_a_scheduler_gave_is_used_without_waiting(smi, take):
     """One each, also after a kill: tests/workflow/test_gpus.py."""
-    names = smi(4)
+    smi(4)
     given = {devices.VISIBLE: "2", devices.SLURM_JOB: "7"}
     assert [take(**given) for _ in range(2)] == ["2", "2"]
+    # What somebody named may be in use; of several the free one is taken.
+    assert take(**{devices.VISIBLE: "2"}) == "2"
     with pytest.raises(Waits):
-        take(**{devices.VISIBLE: "2"})  # what somebody named may be in use
-    # Others keep off it, and from a list one is taken.
+        take(**{devices.VISIBLE: "2"})
     several = {devices.VISIBLE: "1,2"}
-    assert take(**several) == names[1]
+    assert take(**several) == "1"
     with pytest.raises(Waits):
         take(**several)
+    assert take() == "0"
+
+
+def test_slurm_jobs_of_several_gpus_do_not_wait_for_each_other(smi, take):
+    """Each may number the GPUs that it was given from 0."""
+    smi(2)
+    gpus = {devices.VISIBLE: "0,1"}
+    for job in ("7", "8"):
+        assert [take(**gpus, SLURM_JOB_ID=job) for _ in range(2)] == ["0", "1"]
+        with pytest.raises(Waits):
+            take(**gpus, SLURM_JOB_ID=job)
 
 
 def test_without_gpus_nothing_is_touched(smi, take, monkeypatch, tmp_path):
@@ -70,20 +82,21 @@ def test_without_gpus_nothing_is_touched(smi, take, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("named", "expected"),
     [
-        ("1,0", [1, 0]),
-        (" 2 ", [2]),
-        ("1,9,0", [1]),
-        ("0,-1,1", [0]),
-        ("uuid", [1]),
-        ("MIG-1,MIG-2", ["MIG-1", "MIG-2"]),  # parts of a GPU
-        (None, [0, 1, 2]),
+        ("1,0", ["1", "0"]),
+        (" 2 ,", ["2"]),
+        ("GPU-8f3a,MIG-GPU-8f3a/1/2", ["GPU-8f3a", "MIG-GPU-8f3a/1/2"]),
+        ("-1", []),
+        ("", []),
+        (None, ["0", "1", "2"]),
     ],
 )
-def test_names_are_read_as_cuda_reads_them(smi, monkeypatch, named, expected):
-    names = smi(3)
+def test_what_is_visible_is_passed_on_as_it_is_named(smi, take, monkeypatch, named, expected):
+    smi(3)
     if named is not None:
-        monkeypatch.setenv(devices.VISIBLE, names[1][:12] if named == "uuid" else named)
-    assert devices.list_visible_gpus() == [i if isinstance(i, str) else names[i] for i in expected]
+        monkeypatch.setenv(devices.VISIBLE, named)
+    assert devices.list_visible_gpus() == expected
+    environment = {} if named is None else {devices.VISIBLE: named}
+    assert [take(**environment) for _ in expected] == expected
 
 
 @pytest.mark.parametrize("setting", ["0", "-1", "two", "1.5", "", "9" * 5000])

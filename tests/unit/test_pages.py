@@ -6,7 +6,7 @@ from pathlib import Path
 import pages
 import pytest
 
-FOLDERS = ("docs", "config", "benchmarks", "src", "results")
+FOLDERS = ("docs", "config", "benchmarks", "src", "tools", "results")
 PAGES = [
     *pages.ROOT.glob("*.md"),
     *(page for name in FOLDERS for page in (pages.ROOT / name).rglob("*.md")),

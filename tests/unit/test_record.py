@@ -324,7 +324,10 @@ def test_every_score_names_a_run_and_its_commit() -> None:
         if line["aggregate"] != "asr_latency" and line["method"] != "bicubic"
     }
     assert scored <= runs
-    sources = json.loads((RECORD / "provenance.json").read_text())
+    text = (RECORD / "provenance.json").read_text()
+    sources = json.loads(text)
+    one_line_each = sum(2 + len(files) for files in sources.values())
+    assert text.count("\n") == 2 + one_line_each
     overlays = {path.stem for path in (RECORD / "overlays").glob("*.yaml")}
     assert {row[0] for row in runs} <= {*sources} == overlays
 

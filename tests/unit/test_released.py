@@ -256,17 +256,6 @@ def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
         load_run(run / "weights.safetensors", ASRModel, settings)
 
 
-def test_released_weights_are_not_bundled(settings, tmp_path, capsys):
-    path = released(tmp_path / "released", "gblsr_scalar", settings)
-    run, _ = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
-    words = ["bundle", str(run), "--metrics", str(tmp_path), "--trained-on", "unknown"]
-    assert main([*words, "--output", str(tmp_path / "native.safetensors")]) == 2
-    assert (
-        "holds weights by the authors of GB-LSR, which are not bundled" in capsys.readouterr().err
-    )
-    assert not (tmp_path / "native.safetensors").exists()
-
-
 # --- runs of this project -------------------------------------------------------------------------
 
 

@@ -47,7 +47,7 @@ def name_group(row: Arm | Method) -> str:
     if row.group == OWN:
         return OWN
     if isinstance(row, Method):
-        return VARIANTS if row.group == "variant" else row.encoder
+        return VARIANTS if row.group == "variant" else row.encoder.rpartition(":")[2]
     if row.in_benchmark:
         return BASELINES if row.group == "baseline" else MAIN
     return LINEAR if row.diagnostic == "linear" else ABLATION

@@ -195,20 +195,6 @@ def _convert_to_photos(
 
 
 @command(
-    "bundle",
-    argument("run_dir", type=Path, metavar="RUN", help="folder of a trained run"),
-    path("--metrics", "DIR", "rows measured of this run"),
-    argument("--trained-on", metavar="TEXT", required=True, help="the training images, in words"),
-    path("--output", "FILE", "file to write (.safetensors)"),
-)
-def bundle(options: Options) -> None:
-    """Make the small weights file, and its card, that are bundled with the package."""
-    from ..bundled import bundle
-
-    bundle(**vars(options))
-
-
-@command(
     "export",
     argument("model", type=Path, metavar="MODEL", help="a run folder or a weights file"),
     argument("output", type=Path, metavar="FILE", help="file to write (.onnx)"),

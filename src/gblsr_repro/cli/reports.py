@@ -139,7 +139,7 @@ def print_summary(options: Options) -> None:
 
 @command("plan", CONFIG)
 def print_plan(options: Options) -> None:
-    """Estimate the runs to train, their GPU-hours, days and disk space; runs nothing."""
+    """Estimate the runs to train, their GPU-hours and days; runs nothing."""
     from ..operations import plan
 
     print(plan.format_plan(plan.estimate_plan(options.config)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,15 +34,6 @@ MULTIPLES = {
     "native.training.batch_size": "native.training.accumulate",
     "asr.model.swinir_embed": "asr.model.swinir_heads",
 }
-PROJECT_FOLDERS = (
-    ".ci", ".git", ".github", "benchmarks", "config", "docs", "envs", "profiles", "resources",
-    "slurm", "src", "tests", "workflow",
-)  # fmt: skip
-SYSTEM_FOLDERS = (
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr",
-)  # fmt: skip
-SHARED_FOLDERS = ("/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var")
-OTHER_RESULTS = "name another folder, such as results/mine."
 
 
 def check_config(config: Config) -> None:
@@ -144,17 +134,19 @@ def _check_folders(config: Config) -> Iterator[str]:
 
 def _check_results(config: Config) -> Iterator[str]:
     """Check that the results folder holds nothing but results."""
-    name, root = config["results"], find_repository_root()
-    results = Path(os.path.realpath(name))
-    below = (root, Path.cwd(), os.path.expanduser("~"), sys.prefix, *SHARED_FOLDERS)
-    if any(Path(os.path.realpath(folder)).is_relative_to(results) for folder in below):
-        yield f"results is {shorten(name)}, which has more in it than results; {OTHER_RESULTS}"
-    project = (root / folder for folder in PROJECT_FOLDERS)
-    taken = (*project, sys.prefix, *SYSTEM_FOLDERS, config["resources"])
-    for folder in map(os.path.realpath, taken):
-        # A container may have the checkout in /usr/src.
-        if results.is_relative_to(folder) and not Path.cwd().is_relative_to(folder):
-            yield f"results is {shorten(name)}, which is kept for other files; {OTHER_RESULTS}"
+    root = find_repository_root()
+    results, checkout, current, home = (
+        Path(os.path.realpath(place))
+        for place in (config["results"], root, os.curdir, os.path.expanduser("~"))
+    )
+    is_above = any(folder.is_relative_to(results) for folder in (checkout, current, home))
+    kept = checkout / "results"
+    is_beside = results.is_relative_to(checkout) and not results.is_relative_to(kept)
+    if is_above or is_beside:
+        yield (
+            f"results is {shorten(config['results'])}, which has or may get more in it than "
+            "results; name another folder, such as results/mine."
+        )
 
 
 CHECKS = (

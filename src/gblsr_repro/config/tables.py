@@ -28,7 +28,6 @@ from .cells import (
 )
 
 Config = dict[str, Any]
-DEEPEST = 100  # maps and lists within one another in a config file
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
 ASSETS, SIZES = "config/assets.tsv", "config/sizes.tsv"
 
@@ -85,27 +84,12 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
         return super().construct_mapping(node, deep)
 
 
-def _is_nested_too_deeply(text: str) -> bool:
-    """Decide whether a YAML text nests deeper than any config; its loader in C could crash."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > DEEPEST:
-            return True
-    return False
-
-
 def read_yaml(path: Path | str) -> Config:
     """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
     if Path(path).suffix == ".json":
         return read_json_map(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
-        if _is_nested_too_deeply(text):
-            raise UserError(f"Config file {path} is nested too deeply; correct it.")
         value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error

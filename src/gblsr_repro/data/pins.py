@@ -1,8 +1,7 @@
 """Checksums of decoded images: config/pixels.tsv has those that this project measured on.
 
 The pixels are those that `images.decode_image` decodes, so that a file that was compressed anew
-without loss agrees. PNG decodes to the same pixels everywhere; a JPEG may differ by a level between
-versions of the decoder.
+without loss agrees. All are PNG files, which decode to the same pixels everywhere.
 """
 
 from __future__ import annotations

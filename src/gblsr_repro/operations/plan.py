@@ -1,4 +1,4 @@
-"""Estimate the costs of a configuration: remaining runs, GPU-hours and disk space.
+"""Estimate the costs of a configuration: remaining runs, GPU-hours and days.
 
 Times come from runs recorded on a device of the same name under the same settings, else from the
 paper's wall-clock times (config/paper/compute.csv), which hold for its device and settings alone.
@@ -20,7 +20,6 @@ from .. import devices
 from ..config import (
     Arm,
     Config,
-    Dataset,
     Method,
     find_repository_root,
     is_imported,
@@ -28,28 +27,20 @@ from ..config import (
     list_methods,
     load_protocol,
     locate_row,
-    read_datasets,
     read_paper_device,
     read_published_times,
 )
-from ..data.datasets import locate_dataset
-from ..data.manifest import ManifestEntry, read_manifest
 from ..dependencies import MODELS, VERSION, identify_run, update_identity
-from ..errors import UserError
-from ..models.rows import find_model
 from ..progress import format_columns, format_count
 from ..records import read_record
 from ..runtime import describe_device
 
 DASH = "—"
-STATES_KEPT = 3  # the last two, and the one being written
-STATE_COPIES = 3  # weights and the optimizer's two moments
 GPUS_PER_NODE = 8  # of a usual node; shown for a machine with fewer than two
 FOOTNOTE = (
     "GPU-hours are those of training, one run after the other, without evaluation and timing,\n"
     "which need an order of magnitude less (paper, appendix on compute resources)."
 )
-DECODED = 2  # decoded size of photographs over the size of their lossless files, about
 
 
 @dataclass(frozen=True)
@@ -57,7 +48,6 @@ class TrainingCost:
     """The runs of one arm or method: `done` of `runs` are finished; one run takes `seconds`.
 
     `basis` is the source of the time; without a source `seconds` is None and `basis` a dash.
-    `parameters` is the number of trainable parameters.
     """
 
     benchmark: str
@@ -67,7 +57,6 @@ class TrainingCost:
     steps: int
     seconds: float | None
     basis: str
-    parameters: int
 
     @property
     def hours(self) -> float | None:
@@ -76,21 +65,11 @@ class TrainingCost:
 
 
 @dataclass(frozen=True)
-class DiskUse:
-    """Bytes that one purpose needs; `note` says how they were estimated."""
-
-    purpose: str
-    bytes: float
-    note: str
-
-
-@dataclass(frozen=True)
 class Plan:
-    """The runs to train on `device`, with their time and disk space, and the imported rows."""
+    """The runs to train on `device`, with their time, and the imported rows."""
 
     device: str
     costs: list[TrainingCost]
-    disk: list[DiskUse]
     imported: list[str]
 
 
@@ -98,9 +77,7 @@ def estimate_plan(config: Config) -> Plan:
     """Estimate the costs of a configuration without running anything or using the network."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
     name = str(describe_device(torch.device("cuda" if cuda else "cpu"))["name"])
-    costs = list(_estimate_runs(config, name))
-    disk = list(_estimate_disk(config, costs))
-    return Plan(name, costs, disk, [*config["released"]])
+    return Plan(name, list(_estimate_runs(config, name)), [*config["released"]])
 
 
 def format_plan(plan: Plan) -> str:
@@ -118,13 +95,7 @@ def format_plan(plan: Plan) -> str:
     )
     if plan.imported:
         lines.append(f"Imported and not trained: {', '.join(plan.imported)}")
-    lines += [
-        "",
-        "Disk",
-        *_indent_columns([[d.purpose, _format_bytes(d.bytes), d.note] for d in plan.disk]),
-    ]
-    total = sum(d.bytes for d in plan.disk)
-    return "\n".join([*lines, f"  in all {_format_bytes(total)}", "", FOOTNOTE])
+    return "\n".join([*lines, "", FOOTNOTE])
 
 
 def estimate_days(costs: list[TrainingCost], gpus: int) -> float:
@@ -164,11 +135,6 @@ def _format_hours(hours: float | None) -> str:
     return f"{hours:,.2f}" if hours < 10 else f"{hours:,.0f}"
 
 
-def _format_bytes(count: float) -> str:
-    """Format bytes as GB (10^9) or MB (10^6)."""
-    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.1f} MB"
-
-
 # --- time ---------------------------------------------------------------------------------------
 
 
@@ -197,8 +163,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[TrainingCost]:
             for folder, run in recorded
             if folder in folders
         )
-        parameters = find_model(row).count(row, config)
-        yield TrainingCost(benchmark, name, len(folders), done, steps, seconds, basis, parameters)
+        yield TrainingCost(benchmark, name, len(folders), done, steps, seconds, basis)
 
 
 def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,48 +205,3 @@ def _read_published_time(
                 seconds = float(group["total_seconds"]) / int(group["runs"])
                 return seconds * share, f"the paper, on {read_paper_device()}"
     return None, DASH
-
-
-# --- disk ---------------------------------------------------------------------------------------
-
-
-def _estimate_disk(config: Config, costs: list[TrainingCost]) -> Iterator[DiskUse]:
-    """Estimate the disk space of downloads, arrays, weights and training states."""
-    native, asr = config["native"]["data"], config["asr"]
-    table = read_datasets()
-    images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
-    trained = any(e.benchmark == "asr" for e in costs)
-    packed = [table[name] for name in asr["train"]] if trained else []
-    if config["mirror"] is None:
-        used = {row.dataset: row for row in images + packed}
-        used |= {name: table[name] for name in asr["evaluate"].values()}
-        missing = [
-            row for row in used.values() if row.url and _read_manifest_entries(row, config) is None
-        ]
-        size = sum(row.download_bytes for row in missing)
-        yield DiskUse("downloads", size, f"{format_count(len(missing), 'data set')} to fetch")
-    count = sum(int(row.images) for row in images)
-    side = native["image_size"]
-    yield DiskUse("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
-    for row in packed:
-        entries = _read_manifest_entries(row, config)
-        size, note = DECODED * row.download_bytes, f"about, before {row.title} is fetched"
-        if entries is not None:
-            size = sum(e.width * e.height * 3 for e in entries if e.width and e.height)
-            note = f"{len(entries)} images of {row.title}"
-        yield DiskUse("super-resolution array", size, note)
-    weights = sum(e.parameters * 4 * e.runs for e in costs)
-    yield DiskUse("weights", weights, f"{sum(e.runs for e in costs)} runs")
-    left = [e.parameters for e in costs if e.done < e.runs]
-    if left:
-        largest = max(left) * 4 * STATE_COPIES * STATES_KEPT
-        yield DiskUse("training state", largest, "for every run in progress, until it ends")
-
-
-def _read_manifest_entries(row: Dataset, config: Config) -> list[ManifestEntry] | None:
-    """Read the manifest of a data set; None when it was not fetched or cannot be located."""
-    try:
-        path = locate_dataset(row.dataset, config).manifest
-    except UserError:
-        return None
-    return list(read_manifest(path).values()) if path.is_file() else None

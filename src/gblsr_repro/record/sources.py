@@ -1,10 +1,11 @@
 """Keep the JSON files of runs, scores and timings that provenance is made from, in one file.
 
-provenance.json has them by conditions and by their path below the results folder.
+provenance.json has them by conditions and by their path below the results folder, one line each.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from ..analysis.schemas import SCHEMAS, list_inputs
 from ..config import Config, drop_folder
 from ..dependencies import RELEASED
-from ..files import read_json_map, write_json
+from ..files import read_json_map, write_text
 from ..records import read_record
 
 FILE = "provenance.json"
@@ -56,4 +57,17 @@ def merge_sources(folder: Path, conditions: str, collected: Mapping[str, Any]) -
     """Add JSON files to those that a record keeps; one of the same path is replaced."""
     sources = read_sources(folder)
     merged = {**sources.get(conditions, {}), **collected}
-    write_json(folder / FILE, {**sources, conditions: dict(sorted(merged.items()))})
+    write_sources(folder, {**sources, conditions: dict(sorted(merged.items()))})
+
+
+def write_sources(folder: Path, sources: Sources) -> None:
+    """Write the JSON files that a record keeps, one line each."""
+    maps = []
+    for conditions, files in sources.items():
+        lines = [f"{_format_json(path)}: {_format_json(files[path])}" for path in files]
+        maps.append(f"{_format_json(conditions)}: {{\n" + ",\n".join(lines) + "\n}")
+    write_text(folder / FILE, "{\n" + ",\n".join(maps) + "\n}\n")
+
+
+def _format_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -18,10 +18,8 @@ from ...analysis.metrics import LPIPS, PSNR, list_shown
 from ...analysis.reader import Aggregates
 from ..names import format_device, name_dataset, name_subject, sort_by_order
 from . import style
-from .labels import Label, Line, Marker, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
-DIAGONAL = 2**0.5  # the width of a diamond in that of a square
 MEAN_MARKER = "o"
 THIN = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
 
@@ -62,8 +60,7 @@ def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     axes.set_xlabel(PSNR.arrowed_heading)
     axes.set_ylabel(f"{LPIPS.arrowed_heading} (axis inverted)")
     axes.invert_yaxis()
-    labels, lines = _draw_arms(source, axes, points)
-    place_labels(figure, axes, labels, lines)
+    _draw_arms(source, axes, points)
     return figure
 
 
@@ -77,9 +74,8 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
     device = format_device(source, "native")
     axes.set_xlabel(f"Inference time (ms per image, batch 1){device} ↓")
     axes.set_ylabel(PSNR.arrowed_heading)
-    labels, lines = _draw_arms(source, axes, points)
+    _draw_arms(source, axes, points)
     style.scale_time_axis(axes)
-    place_labels(figure, axes, labels, lines)
     return figure
 
 
@@ -125,27 +121,30 @@ def _format_name(source: Aggregates, arm: str) -> str:
     return name_subject(source, arm) + " (main)" * (arm == source.main_arm.arm)
 
 
-def _draw_arms(
-    source: Aggregates, axes: Axes, points: pd.DataFrame
-) -> tuple[list[Label], list[Line]]:
+def _draw_arms(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None:
     """Draw per arm a small marker for each data set, joined to a large one at their mean.
 
-    `points` has the index (arm, dataset) and two columns, x then y. Returns the labels that name
-    the arms and the joining lines, as `place_labels` takes them.
+    `points` has the index (arm, dataset) and two columns, x then y. One legend names the shapes of
+    the data sets, another the colors of the arms.
     """
     sets = sort_by_order(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
     _draw_shape_legend(source, axes, shapes)
     centers, main = read_centers(source, points), source.main_arm.arm
     arms = sort_by_order(points.index.get_level_values("arm"), source.arms)
-    labels: list[Label] = []
-    lines: list[Line] = []
+    looks = style.read_looks(source)
+    entries = [
+        style.build_legend_entry(
+            _format_name(source, arm),
+            **style.style_marker(looks[arm], LARGE - 2, marker=MEAN_MARKER),
+            linestyle=looks[arm].line,
+        )
+        for arm in arms
+    ]
+    style.draw_legend(axes.figure, entries, 1, "outside right center")
     for arm in sorted(arms, key=main.__eq__):  # the main arm last, and above all others
-        label, joining = _draw_arm(source, axes, points.loc[arm], centers.loc[arm], shapes)
-        labels.append(label)
-        lines += joining
+        _draw_arm(source, axes, points.loc[arm], centers.loc[arm], shapes)
     axes.margins(0.09, 0.09)
-    return labels, lines
 
 
 def _draw_shape_legend(source: Aggregates, axes: Axes, shapes: dict[str, str]) -> None:
@@ -168,25 +167,18 @@ def _draw_arm(
     points: pd.DataFrame,
     center: pd.Series,
     shapes: dict[str, str],
-) -> tuple[Label, list[Line]]:
-    """Draw the markers of one arm; return its label and the lines that join them."""
+) -> None:
+    """Draw the markers of one arm and, where it has all data sets, their mean and its lines."""
     arm = str(center.name)
     main = arm == source.main_arm.arm
     look, above = style.read_looks(source)[arm], 2 * main
-    small: list[Marker] = []
-    for dataset, (x, y) in zip(points.index, points.itertuples(index=False), strict=True):
-        shape = shapes[dataset]
-        # Above the large circles, which would hide it.
-        axes.plot(x, y, **style.style_marker(look, SMALL, marker=shape, zorder=7 + main))
-        small.append((x, y, SMALL * DIAGONAL if shape == "D" else SMALL))
-    named = small[0]
-    lines: list[Line] = []
-    if len(points) == len(shapes) and center.notna().all():
-        named = (*center, LARGE)
+    has_mean = len(points) == len(shapes) and center.notna().all()
+    if has_mean:
         marker = style.style_marker(look, LARGE, marker=MEAN_MARKER, zorder=3 + above)
-        axes.plot(*named[:2], **marker, markeredgewidth=0.7)
-        for x, y, _ in small:
-            lines.append(((x, named[0]), (y, named[1])))
-            axes.plot(*lines[-1], color=look.color, linestyle=look.line, linewidth=0.6,
-                      alpha=0.7, zorder=2 + above)  # fmt: skip
-    return Label(*named[:2], _format_name(source, arm), named[2], main, small), lines
+        axes.plot(*center, **marker, markeredgewidth=0.7)
+    for dataset, (x, y) in zip(points.index, points.itertuples(index=False), strict=True):
+        # Above the large circles, which would hide it.
+        axes.plot(x, y, **style.style_marker(look, SMALL, marker=shapes[dataset], zorder=7 + main))
+        if has_mean:
+            axes.plot((x, center.iloc[0]), (y, center.iloc[1]), color=look.color,
+                      linestyle=look.line, linewidth=0.6, alpha=0.7, zorder=2 + above)  # fmt: skip

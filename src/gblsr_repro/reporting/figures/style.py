@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from matplotlib import rc_context
 from matplotlib.artist import Artist
@@ -147,10 +147,14 @@ def build_legend_entry(label: str, **style: Any) -> Line2D:
 
 
 def draw_legend(
-    figure: Figure | SubFigure, handles: Sequence[Artist], columns: int, **more: Any
+    figure: Figure | SubFigure,
+    handles: Sequence[Artist],
+    columns: int,
+    place: Literal["outside upper center", "outside right center"] = "outside upper center",
+    **more: Any,
 ) -> None:
-    """Draw a legend above the axes."""
-    figure.legend(handles=handles, loc="outside upper center", ncols=columns, **more)
+    """Draw a legend outside the axes, above them unless another `place` is given."""
+    figure.legend(handles=handles, loc=place, ncols=columns, **more)
 
 
 def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:

@@ -28,7 +28,6 @@ from ..names import (
     sort_by_order,
 )
 from . import style
-from .labels import Label, place_labels
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
@@ -54,20 +53,21 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
     axes.set_xlabel(f"Time (ms per image, batch 1){format_device(source, 'asr')} ↓")
     axes.set_ylabel(PSNR_Y.arrowed_heading)
     axes.set_title(f"{title} ×{scale}")
-    labels, whiskers = [], []
+    looks, names = style.read_looks(source), {}
     base = source.config["asr"]["base_method"]
     for method in sorted(cells, key=base.__eq__):  # the base method last, and above all others
         (x, dx), (y, dy) = ((cell.mean, max(cell.std, 0.0)) for cell in cells[method])
-        look, is_base = style.read_looks(source)[method], method == base
+        look, is_base = looks[method], method == base
+        names[method] = name_subject(source, method) + " (base)" * is_base
         marker = style.style_marker(look, MARKER, **THIN, linestyle="none", zorder=3 + is_base)
         axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **marker)
-        name = name_subject(source, method) + "\n(base)" * is_base
-        labels.append(Label(x, y, name, MARKER, is_base))
-        whiskers += [((x - dx, x + dx), (y, y))] if dx else []
-        whiskers += [((x, x), (y - dy, y + dy))] if dy else []
-    axes.margins(0.2, 0.15)  # names are long
+    axes.margins(0.1, 0.1)
     style.scale_time_axis(axes)
-    place_labels(figure, axes, labels, whiskers)
+    entries = [
+        style.build_legend_entry(names[method], **style.style_marker(looks[method], MARKER))
+        for method in cells
+    ]
+    style.draw_legend(figure, entries, 3)
     return figure
 
 

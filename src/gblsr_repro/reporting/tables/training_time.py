@@ -34,7 +34,6 @@ TITLES = {
     VARIANTS: "Variants of the GB-LSR family",
     OWN: "Not of the paper and not in the total",
 }
-ENCODERS = {"rdn": "RDN", "swinir": "SwinIR", "edsr": "EDSR"}
 
 
 def build_training_time(source: Aggregates, view: View, benchmark: str) -> list[Table]:
@@ -80,7 +79,7 @@ def set_times(benchmark: str, groups: Mapping[str, Trainings]) -> Table:
 
 
 def _name_group(group: str) -> str:
-    return TITLES.get(group) or f"Methods on the {ENCODERS.get(group, group)} encoder"
+    return TITLES.get(group) or f"Methods on the {group} encoder"
 
 
 def _describe_sharing(trained: Sequence[Arm]) -> str | None:

@@ -1,0 +1,153 @@
+"""Make the small weights file, and its card, that are bundled with the package, from a trained run.
+
+From the checkout: python tools/bundle_weights.py RUN --metrics DIR --trained-on TEXT --output FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import safetensors.torch
+
+from gblsr_repro.bundled import MEASURES, describe_model
+from gblsr_repro.config import locate_row
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import read_csv, write_bytes, write_text
+from gblsr_repro.records import read_record
+from gblsr_repro.runs import find_recorded_row
+from gblsr_repro.weights import build_metadata, read_weights
+from gblsr_repro.wording import format_commit
+
+# What the quality in a file was measured on, unless its record says otherwise.
+MEASURED_ON = "the run's weights, before they were rounded to half precision"
+VALIDATION = "validation"  # rows on training images' neighbors: no measure of quality
+
+
+def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Path | str) -> None:
+    """Write the weights of a run to `output` (.safetensors) in half precision, and a card (.md).
+
+    `metrics` is the folder of rows that evaluation wrote of this very run; `trained_on` says in
+    words which images it was trained on. Tensors with two axes or more are rounded, the others
+    (biases, norms, bandwidths) stay as they are. Raises `UserError` when the run was not trained
+    here or not measured, its code is not known, or `output` ends otherwise.
+    """
+    if Path(output).suffix != ".safetensors":
+        raise UserError(f"{output} must end in .safetensors.")
+    trained, weights = read_weights(run_dir)
+    row = find_recorded_row(trained)
+    commit = format_commit(trained.get("git", {}))
+    if not commit or "steps" not in trained:
+        raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
+    sha256 = trained["weights_sha256"]
+    facts = {
+        "row": asdict(row),
+        "steps": trained["steps"],
+        "trained_on": trained_on,
+        "commit": commit,
+        "quality": _read_quality(Path(metrics), MEASURES[locate_row(row)[0]], sha256),
+        "run_sha256": sha256,
+    }
+    large = {name for name, t in weights.items() if t.is_floating_point() and t.ndim > 1}
+    tensors = {name: t.half() if name in large else t for name, t in weights.items()}
+    write_bytes(output, safetensors.torch.save(tensors, build_metadata(trained, tensors, facts)))
+    write_text(Path(output).with_suffix(".md"), format_card(output))
+    print(f"{output}: {describe_model(output)}")
+
+
+def format_card(path: Path | str) -> str:
+    """Return the page of a bundled file, from what the file says of itself."""
+    record, tensors = read_weights(path)
+    benchmark, _, row = locate_row(find_recorded_row(record))
+    measures = MEASURES[benchmark]
+    lines = [
+        f"# {Path(path).name}: {row}",
+        "",
+        f"- trained for {record['steps']:,} steps on {record['trained_on']}, seed {record['seed']}",
+        f"- {sum(t.numel() for t in tensors.values()):,} values, those of matrices and kernels in "
+        "half precision",
+        f"- code: commit {record['commit']}; weights of the run: SHA-256 {record['run_sha256']}",
+        "",
+        f"Measured on {record.get('measured_on', MEASURED_ON)}:",
+        "",
+        "| Data | Images | " + " | ".join(measures.values()) + " |",
+        "| --- " * (2 + len(measures)) + "|",
+    ]
+    for data, means in record["quality"].items():
+        cells = [data.replace("_", " "), str(means["images"])]
+        cells += [
+            f"{means[c]:.{2 if 'dB' in measures[c] else 4}f}" if c in means else "-"
+            for c in measures
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    if "color_cast" in record:
+        lines += ["", _describe_color_cast(record["color_cast"])]
+    settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
+    return "\n".join([*lines, "", f"Settings: {settings}.", ""])
+
+
+def _describe_color_cast(cast: Mapping[str, Any]) -> str:
+    """Describe in one sentence the measured color cast of a model."""
+    red, blue = (
+        f"{mean:+.1f} ({lowest:+.1f} to {highest:+.1f})"
+        for mean, lowest, highest in (cast["red"], cast["blue"])
+    )
+    return (
+        f"Color cast of `reconstruct`, measured on {cast['photographs']} photographs made gray "
+        f"({cast['of']}): the mean of red differs from that of green by {red} levels of 255, the "
+        f"mean of blue by {blue}; averages over photographs, and the lowest and the highest. "
+        "A file with one channel for all colors stays gray."
+    )
+
+
+def _read_quality(
+    metrics: Path, measures: Mapping[str, str], weights_sha256: str
+) -> dict[str, dict[str, float]]:
+    """Return the means of every data set that a folder of metrics holds of these weights."""
+    quality: dict[str, dict[str, float]] = {}
+    for path in sorted(metrics.glob("*.csv")):
+        if path.stem == VALIDATION:
+            continue
+        if read_record(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
+            raise UserError(f"{path} was measured on other weights; evaluate this run first.")
+        rows = read_csv(path)
+        means = {
+            column: fmean(float(row[column]) for row in rows)
+            for column in measures
+            if rows and all(row.get(column) for row in rows)
+        }
+        if next(iter(measures)) not in means or not all(map(math.isfinite, means.values())):
+            raise UserError(f"{path} holds no quality of images; evaluate this run again.")
+        quality[path.stem] = {"images": len(rows), **means}
+    if not quality:
+        raise UserError(f"{metrics} holds no measured rows; evaluate the run first.")
+    return quality
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Parse the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("run_dir", type=Path, metavar="RUN", help="folder of a trained run")
+    parser.add_argument(
+        "--metrics", type=Path, metavar="DIR", required=True, help="rows measured of this run"
+    )
+    parser.add_argument(
+        "--trained-on", metavar="TEXT", required=True, help="the training images, in words"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", required=True, help="file to write (.safetensors)"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        bundle(**vars(parse_arguments()))
+    except UserError as error:
+        sys.exit(f"Error: {error}")
