@@ -16,7 +16,7 @@ from gblsr_repro import config as settings_module
 from gblsr_repro import dependencies
 from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import check_dates, require_locks
+from gblsr_repro.files import check_dates
 from gblsr_repro.analysis import schemas
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
@@ -40,7 +40,6 @@ def exit_at_mistakes():
 
 
 with exit_at_mistakes():
-    require_locks()
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
     config.update(settings_module.complete(config))

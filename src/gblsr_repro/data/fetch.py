@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 from ..config import Config, Dataset, read_datasets
 from ..errors import UserError
-from ..files import compute_sha256, hold_lock, write_text
+from ..files import compute_sha256, write_text
+from ..locks import hold_lock
 from ..progress import Progress, format_columns, log, show_progress
 from ..wording import list_some
 from . import archives
@@ -43,7 +44,7 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
     # One process at a time downloads a data set; the others wait and then use its files.
     lock = hold_lock(
         files.manifest.with_name(f".{files.name}.lock"),
-        lambda _: log.info("%s: another process is fetching it; waiting", files.row.title),
+        lambda: log.info("%s: another process is fetching it; waiting", files.row.title),
     )
     with lock if files.is_downloaded else nullcontext():
         recorded = read_manifest(files.manifest) if files.manifest.is_file() else {}
