@@ -1,4 +1,4 @@
-"""Write files atomically, and read them with their checksums."""
+"""Write files atomically, read them, and compute their checksums."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import json
 import os
 import socket
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ import psutil
 from .errors import UserError, build_write_error
 
 TEMPORARY = ".unfinished"
-CLOCK_SKEW_SECONDS = 60.0
 
 
 @contextmanager
@@ -111,74 +108,27 @@ def read_json_map(path: Path | str) -> dict[str, Any]:
 def write_csv(
     path: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, Any] | Sequence[Any]]
 ) -> None:
-    """Write rows as CSV atomically, with a checksum beside it for `verify_checksum`.
+    """Write rows as CSV atomically.
 
     `rows` are mappings by column name or sequences in the order of `columns`. Floats are written as
     the shortest text that reads back as the same number; None becomes an empty cell.
     """
-    path = Path(path)
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
         values = [row.get(c) for c in columns] if isinstance(row, Mapping) else row
         writer.writerow(["" if value is None else value for value in values])
-    content, checksum = text.getvalue().encode(), _get_checksum_path(path)
-    with write_atomically(path) as temporary:
-        temporary.write_bytes(content)
-        # A process killed after this leaves a file without a checksum, not one with a wrong one.
-        checksum.unlink(missing_ok=True)
-    write_text(checksum, f"{hashlib.sha256(content).hexdigest()}  {path.name}\n")
+    write_text(path, text.getvalue())
 
 
 def read_csv(path: Path | str) -> list[dict[str, str]]:
-    """Read the rows of a table by column name.
-
-    Raises `UserError` as `verify_checksum` does, and where the file is no such text.
-    """
-    verify_checksum(path)
+    """Read the rows of a table by column name; `UserError` where the file is no such text."""
     try:
         with Path(path).open(newline="", encoding="utf-8") as stream:
             return list(csv.DictReader(stream))
     except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} is no table in UTF-8 ({error}); restore or correct it.") from error
-
-
-def verify_checksum(path: Path | str) -> bool:
-    """Compare a file with the checksum that `write_csv` wrote beside it.
-
-    Raises `UserError` when they differ. Returns False when the file or its checksum does not exist.
-    """
-    path = Path(path)
-    checksum = _get_checksum_path(path)
-    if not (path.is_file() and checksum.is_file()):
-        return False
-    if checksum.read_bytes().split()[:1] != [compute_sha256(path).encode()]:
-        raise UserError(
-            f"{path} was damaged or changed after it was written; delete it and run again, or "
-            f"delete {checksum} to use the changed file."
-        )
-    return True
-
-
-def _get_checksum_path(path: Path) -> Path:
-    """Return the path of the hidden file that holds the checksum of a file."""
-    return path.with_name(f".{path.name}.sha256")
-
-
-def check_dates(paths: Iterable[Path | str]) -> None:
-    """Raise `UserError` for a file dated in the future, as after a clock was set back.
-
-    Snakemake would delete and remake results that are older than their inputs. Files that do not
-    exist are skipped.
-    """
-    latest = time.time() + CLOCK_SKEW_SECONDS
-    for path in map(Path, paths):
-        if path.is_file() and path.stat().st_mtime > latest:
-            raise UserError(
-                f"{path} is dated {datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d %H:%M}, "
-                "which is in the future; set the clock right or `touch` the file, and run again."
-            )
 
 
 def compute_sha256(path: Path | str) -> str:

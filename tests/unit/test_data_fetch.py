@@ -174,12 +174,7 @@ def test_damaged_manifest_is_named(mirror, content):
     manifest = fetch.fetch_dataset("set", mirror)
     manifest.write_text(content)
     for action in (fetch.fetch_dataset, made.located):
-        assert "was damaged or changed after it was written" in sentence(mirror, action)
-        checksum = manifest.with_name(f".{manifest.name}.sha256")
-        kept = checksum.read_bytes()
-        checksum.unlink()
         assert "delete it and fetch again" in sentence(mirror, action)
-        checksum.write_bytes(kept)
 
 
 def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):

@@ -38,7 +38,6 @@ def test_a_run_leaves_weights_log_and_record(settings, array, tmp_path):
     output = run(settings, array, tmp_path)
     record = made.record(output / "run.json")
     assert sorted(p.name for p in output.iterdir()) == [
-        ".log.csv.sha256",
         "log.csv",
         "run.json",
         "weights.safetensors",

@@ -16,7 +16,6 @@ from gblsr_repro import config as settings_module
 from gblsr_repro import dependencies
 from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import check_dates
 from gblsr_repro.analysis import schemas
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
@@ -287,6 +286,5 @@ onstart:
     check_slurm()
     try:
         settings_module.write_resolved(config, f"{R}/config.yaml")
-        check_dates(Path(R).glob("**/*"))
     except UserError as error:
         raise WorkflowError(str(error)) from None
