@@ -238,7 +238,7 @@ def test_set_larger_than_its_row_says_is_refused(server, online, rows):
 
 def test_photographs_put_into_resources_need_no_address(rows, online, tmp_path):
     mine = {**FACTS, "images": "2", "bytes": ""}
-    rows["mine"] = made.dataset(dataset="mine", files="my_photos/*.jpg", **mine)
+    rows["mine"] = made.dataset(dataset="mine", files="my_photos/*.{jpg,JPG}", **mine)
     with pytest.raises(UserError, match=r"has no file my_photos/\*\.jpg in .* put it there"):
         fetch.fetch_dataset("mine", online)
     put(tmp_path / "resources", "my_photos/a.JPG", png(0))
