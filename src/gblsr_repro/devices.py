@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
+
 from .errors import UserError
-from .files import lock_file
+from .locks import EVERYONE
 from .progress import log
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ DEVICES = Path("/dev")
 POLL_SECONDS = 0.5
 NONE = ("", "-1", "NoDevFiles")  # values of CUDA_VISIBLE_DEVICES that hide every GPU
 
-_lock_handles: list[int] = []  # kept open, so that a lock lasts until its process ends
+_locks: list[FileLock] = []  # kept, so that a lock lasts until its process ends
 
 
 def list_visible_gpus() -> list[str]:
@@ -49,7 +51,7 @@ def reserve_gpu() -> None:
     Waits while other jobs of this package use all GPUs. The only GPU of a Slurm job is used without
     waiting.
     """
-    if _lock_handles:
+    if _locks:
         return
     gpus = list_visible_gpus()
     if not gpus:
@@ -161,24 +163,13 @@ def _lock_gpu(gpus: Sequence[str], jobs: int) -> str | None:
     prefix = f"gblsr-repro-{os.environ.get(SLURM_JOB, '')}"
     for place in range(jobs):
         for gpu in gpus:
-            handle = _open_lock_file(
-                Path(tempfile.gettempdir()) / f"{prefix}-{gpu.replace('/', '-')}.{place}.lock"
-            )
+            name = f"{prefix}-{gpu.replace('/', '-')}.{place}.lock"
+            path = Path(tempfile.gettempdir()) / name
+            lock = FileLock(path, mode=EVERYONE)
             try:
-                lock_file(handle, wait=False)
-            except BlockingIOError:
-                os.close(handle)
+                lock.acquire(timeout=0)
+            except Timeout:
                 continue
-            _lock_handles.append(handle)
+            _locks.append(lock)
             return gpu
     return None
-
-
-def _open_lock_file(lock: Path) -> int:
-    """Open a lock file, also of another user; it is kept, because other jobs may wait for it."""
-    try:
-        return os.open(lock, os.O_RDONLY)
-    except FileNotFoundError:
-        handle = os.open(lock, os.O_RDONLY | os.O_CREAT, 0o644)
-        os.fchmod(handle, 0o644)  # also under a stricter umask
-        return handle

@@ -150,8 +150,6 @@ def save_code(path: Path | str, code: Code) -> None:
             tensors[name] = torch.frombuffer(bytearray(value), dtype=torch.uint8)
     facts: dict[str, Any] = {"patch": code.patch, "top": code.top, "left": code.left}
     facts |= {"size": code.size, "grey": code.gray, "arm": code.arm}
-    facts |= {"density": code.tags.density}
-    facts |= {"chunks": {name: content.hex() for name, content in code.tags.chunks.items()}}
     text = json.dumps(facts)
     header = {"format": CODE_FORMAT, "image": text, "sha256": compute_checksum(tensors, text)}
     # One entry, because safetensors writes several in a random order.
@@ -175,13 +173,7 @@ def load_code(path: Path | str) -> Code:
     if header.get("sha256") != compute_checksum(tensors, header.get("image", "")):
         raise UserError(f"{path} is damaged; encode the image again.")
     facts = json.loads(header["image"])
-    # Codes of earlier versions have neither density nor chunks.
-    density, chunks = facts.get("density"), facts.get("chunks", {})
-    tags = Tags(
-        density=tuple(density) if density else None,
-        chunks={name: bytes.fromhex(content) for name, content in chunks.items()},
-        **{name: tensors[name].numpy().tobytes() for name in BYTE_TAGS if name in tensors},
-    )
+    found = {name: tensors[name].numpy().tobytes() for name in BYTE_TAGS if name in tensors}
     return Code(
         tensors["coefficients"],
         tensors["bandwidth"],
@@ -192,7 +184,7 @@ def load_code(path: Path | str) -> Code:
         facts["arm"],
         tensors["alpha"].numpy() if "alpha" in tensors else None,
         facts["grey"],
-        tags,
+        Tags(**found),
     )
 
 

@@ -25,8 +25,8 @@ def outcome(run: Path) -> tuple[str, list[str]]:
 
 
 def unfinished(folder: Path) -> list[str]:
-    """What interrupted writers and lock holders left under a folder."""
-    return [p.name for p in folder.rglob(".*") if not p.name.endswith(".sha256")]
+    """What interrupted writers left under a folder."""
+    return [p.name for p in folder.rglob(".*") if p.suffix != ".lock"]
 
 
 class Disk:

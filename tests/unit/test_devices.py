@@ -33,16 +33,19 @@ def smi(tmp_path, monkeypatch):
 @pytest.fixture
 def take(monkeypatch):
     """Take a GPU as a new process does, and hold it; return what it may see afterwards."""
+    held = []
 
     def reserve(**environment):
         with monkeypatch.context() as patch:
-            patch.setattr(devices, "_lock_handles", [])
+            held.append([])
+            patch.setattr(devices, "_locks", held[-1])
             for name, value in environment.items():
                 patch.setenv(name, value)
             devices.reserve_gpu()
             return os.environ.pop(devices.VISIBLE, None)
 
-    return reserve
+    yield reserve
+    held.clear()
 
 
 def test_what_a_scheduler_gave_is_used_without_waiting(smi, take):

@@ -17,7 +17,6 @@ from gblsr_repro import config as settings_module
 from gblsr_repro import dependencies
 from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import check_dates, require_locks
 from gblsr_repro.analysis import schemas
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
@@ -42,7 +41,6 @@ def exit_at_mistakes():
 
 
 with exit_at_mistakes():
-    require_locks()
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
     config.update(settings_module.complete(config))
@@ -275,6 +273,5 @@ onstart:
     check_slurm()
     try:
         settings_module.write_resolved(config, f"{R}/config.yaml")
-        check_dates(Path(R).glob("**/*"))
     except UserError as error:
         raise WorkflowError(str(error)) from None

@@ -62,6 +62,8 @@ def read_latency(path: Path) -> pd.Series:
     """
     keys = ["dataset", "image", "clock"]
     table = read_rows(path, (*keys, *LATENCY_METRICS), keys)
+    if not table:
+        raise UserError(f"{path} has no rows; delete it and time again.")
     convert_to_numbers(table, LATENCY_METRICS, ["image"], path)
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
     by_clock = pd.DataFrame(table).groupby(["dataset", "clock"], sort=False)

@@ -17,7 +17,6 @@ from typing import NoReturn
 
 from .. import __version__
 from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
-from ..files import require_locks
 from ..progress import set_up_logging
 from . import images, jobs, reports  # noqa: F401 (their commands)
 from .commands import COMMANDS, read_options
@@ -62,8 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     del options.command
     signal.signal(signal.SIGTERM, _stop)
     try:
-        if command.execute.__module__ == jobs.__name__:
-            require_locks()
         with explain_memory_shortage("The computation of this command"):
             command.execute(read_options(command, options))
     except UserError as error:

@@ -55,7 +55,7 @@ MODEL = (
     argument(
         "--keep-metadata",
         action="store_true",
-        help="keep camera, time, place, author (EXIF); density and colors are always kept",
+        help="keep camera, time, place, author (EXIF); the color profile is always kept",
     ),
 )
 CROP = argument(

@@ -42,7 +42,7 @@ from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
 from ..files import compute_sha256
 from .manifest import ManifestEntry, read_manifest
-from .patterns import expand_braces, find_files, matches_pattern
+from .patterns import expand_braces, find_files
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class DatasetFiles:
 
     def _select_listed(self, paths: list[str]) -> list[str]:
         """Select the images, by `selection_list` where the data set has one."""
-        images = sorted(path for path in paths if matches_pattern(self.image_pattern, path))
+        images = sorted({*find_files(self.image_pattern, self.root)} & {*paths})
         if self.selection_list is None:
             return images
         if self.selection_list not in paths:

@@ -5,6 +5,7 @@ This is the only module that downloads data.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,14 +14,15 @@ from urllib.parse import urlsplit
 
 from ..config import Config, Dataset, read_datasets
 from ..errors import UserError
-from ..files import compute_sha256, hold_lock, write_text
+from ..files import compute_sha256, write_text
+from ..locks import hold_lock
 from ..progress import Progress, format_columns, log, show_progress
 from ..wording import list_some
 from . import archives
 from .datasets import DatasetFiles, locate_dataset
 from .download import MEGABYTE, check_checksum, download_file, open_session
 from .manifest import ManifestEntry, inspect_file, read_manifest, write_manifest
-from .patterns import expand_braces, find_files, matches_pattern
+from .patterns import expand_braces, find_files
 from .sources import find_other_pixels
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
@@ -43,7 +45,7 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
     # One process at a time downloads a data set; the others wait and then use its files.
     lock = hold_lock(
         files.manifest.with_name(f".{files.name}.lock"),
-        lambda _: log.info("%s: another process is fetching it; waiting", files.row.title),
+        lambda: log.info("%s: another process is fetching it; waiting", files.row.title),
     )
     with lock if files.is_downloaded else nullcontext():
         recorded = read_manifest(files.manifest) if files.manifest.is_file() else {}
@@ -161,32 +163,45 @@ def _unpack_archive(
 
     An archive without an image that the row names is kept, and `UserError` lists what it holds.
     """
-    folder = files.image_pattern.partition("/")[0]
-    entries = Entries()
-    members: list[str] = []
-
-    def select_target(member: str) -> Path | None:
-        path = f"{folder}/{member.removeprefix('./')}"
-        members.append(path)
-        is_missing = any(matches_pattern(pattern, path) for pattern in missing)
-        target = files.root / path
-        return target if is_missing and not target.is_file() else None
-
-    def check(temporary: Path, target: Path) -> None:
-        path = target.relative_to(files.root).as_posix()
-        entries[path] = _inspect_download(path, temporary, files.row.url, recorded)
-
     log.info("%s: unpacking %s", files.row.title, archive)
-    limit = int(files.row.download_bytes * UNPACKED)
-    archives.extract_members(archive, select_target, limit, check)
-    if not find_files(files.image_pattern, files.root):
-        listed = ", ".join(members[:LISTED]) + (", ..." if len(members) > LISTED else "")
-        raise UserError(
-            f"{archive} holds no file {files.image_pattern}, but {listed}; correct `files` of "
-            f"{files.name} in config/datasets.tsv (the archive is kept)."
-        )
+    unpacked = archive.with_name(f"{archive.name}.unpacked")
+    shutil.rmtree(unpacked, ignore_errors=True)  # of a process that was killed
+    try:
+        folder = unpacked / files.image_pattern.partition("/")[0]
+        archives.unpack_archive(archive, folder, int(files.row.download_bytes * UNPACKED))
+        entries = _move_missing(files, unpacked, missing, recorded)
+        if not find_files(files.image_pattern, files.root):
+            raise _build_other_files_error(files, archive, unpacked)
+    finally:
+        shutil.rmtree(unpacked, ignore_errors=True)
     archive.unlink()
     return entries
+
+
+def _move_missing(
+    files: DatasetFiles, unpacked: Path, missing: list[str], recorded: Entries
+) -> Entries:
+    """Move the missing files from an unpacked archive; return their manifest entries."""
+    entries = Entries()
+    for path in (path for pattern in missing for path in find_files(pattern, unpacked)):
+        source, target = unpacked / path, files.root / path
+        if target.is_file() or source.is_symlink():  # a link leads nowhere once it is moved
+            continue
+        entries[path] = _inspect_download(path, source, files.row.url, recorded)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.replace(target)
+    return entries
+
+
+def _build_other_files_error(files: DatasetFiles, archive: Path, unpacked: Path) -> UserError:
+    """Build the error for an archive without an image that its row names."""
+    found = sorted(file for file in unpacked.rglob("*") if file.is_file())
+    listed = ", ".join(file.relative_to(unpacked).as_posix() for file in found[:LISTED])
+    more = ", ..." if len(found) > LISTED else ""
+    return UserError(
+        f"{archive} holds no file {files.image_pattern}, but {listed}{more}; correct `files` of "
+        f"{files.name} in config/datasets.tsv (the archive is kept)."
+    )
 
 
 def _inspect_download(path: str, file: Path, url: str, recorded: Entries) -> ManifestEntry:
@@ -229,9 +244,9 @@ def list_datasets(config: Config) -> str:
 def _format_row(row: Dataset, config: Config) -> tuple[str, ...]:
     """Format the cells of one data set, one for each of `HEADINGS`."""
     files = locate_dataset(row.dataset, config)
-    paths = files.list_present_files()
     count = 0
-    if any(matches_pattern(files.image_pattern, path) for path in paths):
+    if find_files(files.image_pattern, files.root):
+        paths = files.list_present_files()
         count = len(replace(files, accepts_partial=True).select_images(paths))
     origin = "package" if row.kind == "package" else "mirror" if config["mirror"] else "download"
     if files.manifest.is_file():

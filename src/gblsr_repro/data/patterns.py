@@ -1,7 +1,7 @@
 """Expand patterns of files, as the column `files` of config/datasets.tsv has them, and find files.
 
-`{a,b}` and `{001..100}` stand for several names, `*` for anything within one name, and then the
-ending in upper or lower case.
+`{a,b}` and `{001..100}` stand for several names; the rest is a pattern of `pathlib`'s, in which `*`
+stands for anything within one name, and upper and lower case differ.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ..errors import UserError
 
@@ -44,27 +43,11 @@ def _list_choices(braces: str) -> list[str]:
     return [f"{number:0{len(first)}d}" for number in numbers]
 
 
-def matches_pattern(pattern: str, path: str) -> bool:
-    """Return whether a pattern names a relative path with forward slashes."""
-    return any(_compile_pattern(option).fullmatch(path) for option in expand_braces(pattern))
-
-
-@cache
-def _compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern without braces; with a `*` its ending is matched in either case."""
-    ending = PurePosixPath(pattern).suffix
-    if "*" not in pattern or "*" in ending:
-        ending = ""
-    stem = "[^/]+".join(map(re.escape, pattern.removesuffix(ending).split("*")))
-    return re.compile(f"{stem}(?i:{re.escape(ending)})")
-
-
 def find_files(pattern: str, root: Path) -> list[str]:
     """Find the files under `root` that a pattern names; return sorted relative paths."""
     paths: set[str] = set()
     for option in expand_braces(pattern):
-        beside = str(PurePosixPath(option).with_name("*"))
-        files = root.glob(beside) if "*" in option else [root / option]
-        found = (file.relative_to(root).as_posix() for file in files if file.is_file())
-        paths.update(path for path in found if matches_pattern(option, path))
+        # A file that exists is named as it is, even with a bracket in its name.
+        files = [root / option] if (root / option).is_file() else root.glob(option)
+        paths.update(file.relative_to(root).as_posix() for file in files if file.is_file())
     return sorted(paths)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import build_write_error
-from ..files import compute_short_checksum, hold_lock
+from ..files import compute_short_checksum
+from ..locks import hold_lock
 from ..progress import Progress, log
 
 KeptRow = dict[str, Any]
@@ -33,8 +34,8 @@ def compute_rows(
     text = json.dumps(dependencies, sort_keys=True)
     path = folder / f"{name}.{compute_short_checksum(text)}.jsonl"
 
-    def wait(holder: str) -> None:
-        log.info("%s: waiting for %s, which computes the same", label, holder)
+    def wait() -> None:
+        log.info("%s: waiting for another process, which computes the same", label)
 
     with hold_lock(path.with_name(f".{path.name}.lock"), wait):
         rows, size = _read_rows(path)

@@ -27,11 +27,11 @@ class Format:
 
 
 FORMATS = (
-    Format("PNG", (".png",), ("profile", "exif", "density", "chunks"), alpha=True),
-    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("profile", "exif", "density"), 65500),
-    Format("WebP", (".webp",), ("profile", "exif", "density"), 16383, alpha=True, gray=False),
-    Format("TIFF", (".tif", ".tiff"), ("profile", "exif", "density"), alpha=True),
-    Format("BMP", (".bmp",), ("density",)),
+    Format("PNG", (".png",), ("profile", "exif"), alpha=True),
+    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("profile", "exif"), 65500),
+    Format("WebP", (".webp",), ("profile", "exif"), 16383, alpha=True, gray=False),
+    Format("TIFF", (".tif", ".tiff"), ("profile", "exif"), alpha=True),
+    Format("BMP", (".bmp",), ()),
     Format("PPM", (".ppm",), ()),
 )
 BY_ENDING = {ending: form for form in FORMATS for ending in form.endings}

@@ -6,75 +6,59 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from ..data import images
-from ..data.images import ORIENTATION, Pixels, turn_upright
+from ..data.images import Pixels
 from ..progress import log
-from . import png
 from .photo import Photo
 from .profiles import convert_to_srgb, is_profile_for
-from .tags import Tags, read_density, select_exif
+from .tags import Tags, select_exif
 
-SIDEWAYS = (5, 6, 7, 8)  # its values for pictures whose rows and columns are exchanged
+DEEP = tuple(f"'{mode};16" for mode in ("L", "LA", "RGB", "RGBA"))
+"""How the tiles of a file begin whose 16-bit samples Pillow decodes to 8 bits."""
 
 
 def read(path: Path | str, metadata: bool = False) -> Photo:
     """Read an image file as a photograph; raises `UserError` as `data.images.read_rgb_image` does.
 
-    Pixels are turned upright. Transparent ones keep the color that the file gives them. The density
-    and what says which colors are meant come along, with `metadata` the EXIF data too. CMYK colors
-    are converted to sRGB by the file's profile. What of these cannot be kept is logged.
+    Pixels are turned upright. Transparent ones keep the color that the file gives them. The color
+    profile comes along, with `metadata` the EXIF data too. CMYK colors are converted to sRGB by the
+    file's profile. What of these cannot be kept is logged, and that 16 bits are read as 8.
     """
     pixels = images.read_image(path)
     gray = pixels.ndim == 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's, of damaged EXIF data
         with Image.open(path, formats=images.FORMATS) as image:
-            exif, kept_exif = _read_exif(path, image, metadata)
-            sideways = exif.get(ORIENTATION) in SIDEWAYS
-            image.load()  # which turns a TIFF file upright, and takes the tag out of `exif`
-            turn = exif.get(ORIENTATION, 1)
-            chunks = png.read_chunks(path)
+            is_sixteen = image.mode.startswith("I")
+            if is_sixteen or any(mode in str(image.tile) for mode in DEEP):
+                log.warning("%s: its 16 bits are read as 8.", path)
+            exif = _read_exif(path, image) if metadata else None
+            upright = _turn_upright(image)
             profile = image.info.get("icc_profile")
-            rgb, alpha = _read_transparency(path, image, pixels, chunks, turn)
+            rgb, alpha = images.convert_to_rgb(pixels), None
+            if image.has_transparency_data and not is_sixteen:
+                rgba = np.array(upright.convert("RGBA"))
+                rgb, alpha = rgba[..., :3], rgba[..., 3]
             if profile and image.mode == "CMYK":
-                rgb, profile = _convert_cmyk(path, image, rgb, profile, turn), None
-            density = read_density(image, exif)
-            tags = Tags(
-                _check_profile(path, profile, gray),
-                kept_exif,
-                density[::-1] if density and sideways else density,
-                {name: chunks[name] for name in png.COLOR_CHUNKS if name in chunks},
-            )
+                rgb, profile = _convert_cmyk(path, upright, rgb, profile), None
+            tags = Tags(_check_profile(path, profile, gray), exif)
     return Photo(rgb, alpha, gray, tags)
 
 
-def _read_transparency(
-    path: Path | str, image: Image.Image, pixels: Pixels, chunks: dict[str, bytes], turn: int
-) -> tuple[Pixels, Pixels | None]:
-    """Return upright colors (H, W, 3) and opacity (H, W) or None.
-
-    `pixels` are the upright colors over white; `turn` is the orientation of those in `image`.
-    """
-    clear = png.find_transparent_color(path, image, chunks)
-    if clear is not None:
-        if not image.mode.startswith("I"):  # of 16-bit gray `pixels` have no white in them
-            pixels = turn_upright(np.array(image.convert("RGB")), turn)
-        opacity = np.where(clear, 0, 255).astype(np.uint8)
-        return images.convert_to_rgb(pixels), turn_upright(opacity, turn)
-    if image.has_transparency_data:
-        rgba = turn_upright(np.array(image.convert("RGBA")), turn)
-        return rgba[..., :3], rgba[..., 3]
-    return images.convert_to_rgb(pixels), None
+def _turn_upright(image: Image.Image) -> Image.Image:
+    """Turn an image as its EXIF data says; damaged data counts as none."""
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # Pillow raises nearly anything on damaged data
+        return image
 
 
-def _convert_cmyk(
-    path: Path | str, image: Image.Image, plain: Pixels, profile: bytes, turn: int
-) -> Pixels:
+def _convert_cmyk(path: Path | str, image: Image.Image, plain: Pixels, profile: bytes) -> Pixels:
     """Return CMYK colors as sRGB by their profile, else `plain`, which Pillow's formula gives."""
     try:
-        rgb = turn_upright(np.array(convert_to_srgb(image, profile)), turn)
+        rgb = np.array(convert_to_srgb(image, profile))
     except ValueError as error:
         log.warning("%s: its CMYK colors are converted without its profile (%s).", path, error)
         return plain
@@ -94,18 +78,10 @@ def _check_profile(path: Path | str, profile: bytes | None, gray: bool) -> bytes
     return None
 
 
-def _read_exif(
-    path: Path | str, image: Image.Image, metadata: bool
-) -> tuple[Image.Exif, bytes | None]:
-    """Return an image's EXIF data, and with `metadata` what of it to keep.
-
-    Damaged data counts as none; where it is asked for, that is logged.
-    """
-    exif = Image.Exif()
+def _read_exif(path: Path | str, image: Image.Image) -> bytes | None:
+    """Return what of an image's EXIF data to keep; None, which is logged, where it is damaged."""
     try:
-        exif = image.getexif()
-        return exif, select_exif(exif) if metadata else None
+        return select_exif(image.getexif())
     except Exception as error:  # Pillow raises nearly anything on damaged data
-        if metadata:
-            log.warning("%s: its EXIF data is damaged (%s) and is left out.", path, error)
-        return exif, None
+        log.warning("%s: its EXIF data is damaged (%s) and is left out.", path, error)
+        return None

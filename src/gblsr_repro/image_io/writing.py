@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, PngImagePlugin
+from PIL import Image
 
 from ..errors import UserError
 from ..files import write_atomically
@@ -13,10 +13,8 @@ from ..progress import log
 from .formats import Format, check_output
 from .photo import Photo
 from .profiles import convert_to_srgb
-from .tags import Tags, add_density
 
 JPEG_QUALITY = 95
-LARGEST_JPEG_DENSITY = 65535
 
 
 def write(path: Path | str, photo: Photo, quality: int | None = None) -> None:
@@ -24,7 +22,7 @@ def write(path: Path | str, photo: Photo, quality: int | None = None) -> None:
 
     `quality`, 1 to 100, is that of JPEG (95 when None) and of WebP (lossless when None); the other
     formats are always lossless. Colors are converted to sRGB where the format does not hold their
-    profile; other tags that it does not hold are logged. Raises `UserError` as `check_output` does.
+    profile; EXIF data that it does not hold is logged. Raises `UserError` as `check_output` does.
     """
     form = check_output(path, photo.size, photo.alpha is not None)
     image = Image.fromarray(photo.rgb)
@@ -33,15 +31,11 @@ def write(path: Path | str, photo: Photo, quality: int | None = None) -> None:
     image, profile = _settle_colors(path, image, photo, form)
     if photo.alpha is not None:
         image.putalpha(Image.fromarray(photo.alpha))
-    if photo.tags.is_hdr():
-        log.warning(
-            "%s: HDR colors in 8 bits show steps in smooth areas, and only a .png file says that "
-            "they are HDR.",
-            path,
-        )
-    kept, lost = _sort_tags(photo.tags, profile, form)
-    if lost:
-        log.warning("%s cannot hold %s; write a .png file.", path, ", ".join(lost))
+    kept = {"icc_profile": profile} if profile else {}
+    if photo.tags.exif and "exif" in form.tags:
+        kept["exif"] = photo.tags.exif
+    elif photo.tags.exif:
+        log.warning("%s cannot hold its EXIF data; write a .png file.", path)
     try:
         with write_atomically(path) as temporary:
             image.save(temporary, format=form.name, **_quality_options(form, quality), **kept)
@@ -76,30 +70,3 @@ def _settle_colors(
         return image, None
     log.info("%s: colors are converted to sRGB, as %s holds no such profile.", path, form.name)
     return converted.convert(image.mode), None
-
-
-def _sort_tags(tags: Tags, profile: bytes | None, form: Format) -> tuple[dict[str, Any], list[str]]:
-    """Return Pillow's options for the tags that a format holds, and names of those it does not."""
-    kept: dict[str, Any] = {"icc_profile": profile} if profile else {}
-    lost = []
-    exif, density = tags.exif, tags.density
-    if form.name == "JPEG" and density and max(density) > LARGEST_JPEG_DENSITY:
-        density = None
-        lost.append("its density")
-    if form.name == "WebP" and density:
-        exif = add_density(exif, density)
-    elif density and "density" in form.tags:
-        kept["dpi"] = density
-    elif density:
-        lost.append("its density")
-    if exif and "exif" in form.tags:
-        kept["exif"] = exif
-    elif exif:
-        lost.append("its EXIF data")
-    if "chunks" in form.tags:
-        kept["pnginfo"] = PngImagePlugin.PngInfo()
-        for name, content in tags.chunks.items():
-            kept["pnginfo"].add(name.encode(), content)
-    elif not tags.is_hdr() and (chunks := tags.list_color_chunks()):
-        lost.append(f"the meaning of its colors ({', '.join(chunks)})")
-    return kept, lost

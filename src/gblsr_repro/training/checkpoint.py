@@ -17,7 +17,8 @@ import torch
 
 from ..dependencies import update_identity
 from ..errors import UserError
-from ..files import hold_lock, write_atomically
+from ..files import write_atomically
+from ..locks import hold_lock
 from ..progress import log
 from ..wording import format_commit
 
@@ -37,10 +38,10 @@ def lock_state(path: Path, label: str) -> Iterator[None]:
     left its jobs running.
     """
 
-    def build_error(holder: str) -> UserError:
+    def build_error() -> UserError:
         return UserError(
-            f"{label} is being trained by {holder}; wait for it, or end it with SIGTERM, which "
-            "saves its state, and run again."
+            f"{label} is being trained by another process; wait for it, or end it with SIGTERM, "
+            "which saves its state, and run again."
         )
 
     with hold_lock(path.with_name(f".{path.name}.lock"), build_error):

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import cast
 
 from ..config import Arm, Config, Method
-from ..files import check_dates
 from ..models.asr.model import ASRModel
 from . import asr, native
 from .checkpoint import remove_state
@@ -20,7 +19,6 @@ def train_arm(config: Config, arm: Arm, seed: int, array: Path, output: Path, st
     `array` is the standardized training array; `state` the file from which an interrupted run
     resumes, removed at the end. Raises `UserError` and `StopRequested`.
     """
-    _check_dates_of_array(array)
     training = native.prepare_training(config, arm, seed, array)
     train_and_write(training, arm, seed, config, output, state)
     remove_state(state)
@@ -36,7 +34,6 @@ def train_method(
     images and code are unchanged, a repeated call writes the run from it and does not train again.
     Raises `UserError` and `StopRequested`.
     """
-    _check_dates_of_array(array)
     training = asr.prepare_training(config, method, seed, array)
     model = cast(ASRModel, training.model)
     device = next(model.parameters()).device
@@ -44,8 +41,3 @@ def train_method(
     train_and_write(
         training, method, seed, config, output, state, curve.measure_after_step, keep_state=True
     )
-
-
-def _check_dates_of_array(array: Path) -> None:
-    """Raise `UserError` for an array, an index or a description that is dated in the future."""
-    check_dates(array.with_suffix(ending) for ending in (".npy", ".csv", ".json"))
