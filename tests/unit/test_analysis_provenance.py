@@ -155,15 +155,6 @@ def test_a_section_without_a_record_is_one_difference() -> None:
     assert {*found.scopes} == TRAINED
 
 
-def test_weights_that_fit_several_arms_say_so_on_the_page() -> None:
-    unsaid = ReleasedOrigin(
-        by="the authors", license="MIT", fits=["gblsr_asr", "gblsr_asr_nole"], unsaid=["ensemble"]
-    )
-    facts = list_facts(replace(ASR, imported={"gblsr_asr": unsaid}))
-    told = "does not say ensemble: it fits gblsr_asr, gblsr_asr_nole"
-    assert facts["imported"] == f"GB-LSR-Scalar-ASR, by the authors, MIT (the file {told})"
-
-
 def released(run: Recorded, *subjects: str) -> Recorded:
     """A run whose weights of some arms or methods were released by others, of seed 0."""
     left = {name: seeds for name, seeds in run.seeds.items() if name not in subjects}
