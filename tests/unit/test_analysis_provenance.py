@@ -12,7 +12,6 @@ import pytest
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import Recorded
-from gblsr_repro.analysis.provenance.writing import list_facts
 from gblsr_repro.config import load
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError

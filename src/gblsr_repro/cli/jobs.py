@@ -222,7 +222,7 @@ def time_method(options: Options) -> None:
         "--as",
         dest="row",
         metavar="ROW",
-        help="row of config/arms.tsv or config/methods.tsv (default: its row in config/released.tsv)",
+        help="row of config/arms.tsv or config/methods.tsv (default: that in config/released.tsv)",
     ),
     TRAINED_SEED,
     path("--output", "RUN", "run folder to write"),
