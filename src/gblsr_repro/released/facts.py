@@ -13,8 +13,7 @@ from ..errors import UserError
 from ..models import adaptive_order, gblsr
 from ..models.asr.local_spectral import GBLSR
 from ..models.base import Model
-
-Facts = Mapping[str, Any]
+from .reading import Checkpoint
 
 OTHER_MAPS = ("data", "optimizer")  # of the training, with fields of the same names
 DEEPEST = 4  # maps within maps that are read
@@ -32,15 +31,15 @@ MODES: dict[type, tuple[str, bool]] = {
 OF_TRAINING = ("seed", "trained_steps", "total_steps", "epoch", "git_commit", "experiment_id")
 
 
-def flatten(facts: Facts) -> dict[str, Any]:
+def flatten(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten nested maps into their plain fields; of fields with one name the outer one counts.
 
     Releases nest their fields differently.
     """
     fields: dict[str, Any] = {}
-    level: list[Facts] = [facts]
+    level = [facts]
     for _ in range(DEEPEST):
-        below: list[Facts] = []
+        below: list[Mapping[str, Any]] = []
         for name, value in [item for section in level for item in section.items()]:
             plain = value.item() if isinstance(value, np.generic) else value
             if plain is None or isinstance(plain, str | int | float):
@@ -51,38 +50,36 @@ def flatten(facts: Facts) -> dict[str, Any]:
     return fields
 
 
-def select_training_facts(facts: Facts) -> dict[str, Any]:
+def select_training_facts(checkpoint: Checkpoint) -> dict[str, Any]:
     """Select the fields about the training of the weights, for a run's record."""
-    fields = flatten(facts)
+    fields = flatten(checkpoint.record or checkpoint.facts)
     return {name: fields[name] for name in OF_TRAINING if isinstance(fields.get(name), int | str)}
 
 
 def check_facts(
-    facts: Facts, record: Facts, row: Arm | Method, model: Model, config: Config, place: str
+    checkpoint: Checkpoint, row: Arm | Method, model: Model, seed: int, config: Config
 ) -> None:
-    """Raise `UserError` where the fields of a release, or the record of a run, contradict a row."""
-    if record:
-        said, wanted = record.get("identity") or {}, select_identity(row, config)
+    """Raise `UserError` where a release, or the record of a run, contradicts a row or a seed."""
+    place, name = checkpoint.file, locate_row(row)[2]
+    if checkpoint.record:
+        said = checkpoint.record.get("identity") or {}
+        wanted = select_identity(row, config)
     else:
-        said, wanted = flatten(facts), describe_row(row, model, config)
+        said, wanted = flatten(checkpoint.facts), describe_row(row, model, config)
         if said.get("bandwidth_mode", "") is None:  # the authors' trainer then derives it
             adapts = said.get("adapt_bandwidth", True)
             said["bandwidth_mode"] = "local_linear" if adapts else "fixed_midpoint"
-    for name, value in wanted.items():
-        if name in said and said[name] != value:
+    for field, value in wanted.items():
+        if field in said and said[field] != value:
             raise UserError(
-                f"{place} says {name} = {said[name]!r}, but {locate_row(row)[2]} has {value!r}; "
-                "import it as the row that it is of."
+                f"{place} says {field} = {said[field]!r}, but {name} has {value!r}; import it as "
+                "the row that it is of."
             )
-
-
-def check_seed(facts: Facts, seed: int, place: str) -> None:
-    """Raise `UserError` where weights say another seed."""
-    said = select_training_facts(facts).get("seed", seed)
-    if said != seed:
+    trained = select_training_facts(checkpoint).get("seed", seed)
+    if trained != seed:
         raise UserError(
-            f"{place} says seed = {said}, not {seed}; import it with --seed {said}, or set seeds "
-            f"to [{said}] in the config that names it."
+            f"{place} says seed = {trained}, not {seed}; import it with --seed {trained}, or set "
+            f"seeds to [{trained}] in the config that names it."
         )
 
 

@@ -29,7 +29,7 @@ from ..models.rows import find_model
 from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
-from .facts import check_facts, check_seed, select_training_facts
+from .facts import check_facts, select_training_facts
 from .folder import check_output, find_files
 from .hub import check_sums, download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
@@ -102,21 +102,19 @@ def read_release(
     if hub:
         check_sums(files)
     checkpoint = read_checkpoint(files)
-    place = str(checkpoint.file)
     known = find_known_file(address, checkpoint.file, checkpoint.sha256)
     if row is None:
         if known is None:
             raise UserError(
-                f"{place} is none of the files in {TABLE}; name the row that it is of with --as."
+                f"{checkpoint.file} is none of the files in {TABLE}; name the row that it is of "
+                "with --as."
             )
         row = find_row(known.row)
     model = find_model(row).assemble(row, config)
     load_tensors(model, checkpoint, locate_row(row)[2])
-    check_facts(checkpoint.facts, checkpoint.record, row, model, config, place)
-    check_seed(checkpoint.record or checkpoint.facts, seed, place)
+    check_facts(checkpoint, row, model, seed, config)
     colors = choose_colors(model, checkpoint, row, known, colors)
-    origin = describe_release(checkpoint, known, address, revision)
-    return Release(row, model, colors, origin)
+    return Release(row, model, colors, describe_release(checkpoint, known, address, revision))
 
 
 def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
@@ -185,7 +183,7 @@ def describe_release(
     record = checkpoint.record
     if RELEASED in record:
         return {**record[RELEASED], "address": address}
-    says = select_training_facts(record or checkpoint.facts)
+    says = select_training_facts(checkpoint)
     trained = {}
     if record:
         trained["identity"] = record.get("identity")

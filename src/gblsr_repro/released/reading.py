@@ -128,18 +128,15 @@ def _find_tensors(content: Any) -> tuple[dict[Any, Any], Facts]:
     Trainers put it into a section of their checkpoint, LIIF's and LTE's into one of a section.
     """
     facts: Facts = {}
-    for _ in range(len(SECTIONS)):
-        section = next((s for s in SECTIONS if _holds_section(content, s)), None)
+    if not isinstance(content, dict):
+        return {}, facts
+    for _ in SECTIONS:
+        section = next((name for name in SECTIONS if isinstance(content.get(name), dict)), None)
         if section is None:
             break
         facts = {name: value for name, value in content.items() if name != section} | facts
         content = content[section]
-    return (content, facts) if isinstance(content, dict) else ({}, facts)
-
-
-def _holds_section(content: Any, name: str) -> bool:
-    """Decide whether the content of a file is a map with a map of this name."""
-    return isinstance(content, dict) and isinstance(content.get(name), dict)
+    return content, facts
 
 
 def _strip_prefix(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
