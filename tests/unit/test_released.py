@@ -1,6 +1,8 @@
 """Weights under published names come in as runs that show the same images, to the bit."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import made
@@ -163,6 +165,12 @@ def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path, 
     assert "with --overwrite" in capsys.readouterr().err
     assert main([*words, "--overwrite"]) == 0
     assert made.record(run / "run.json")["arm"] == "gblsr_fixed"
+
+
+def test_what_planning_calls_imports_no_torch():
+    modules = "gblsr_repro.released.folder, gblsr_repro.released.known, sys"
+    heavy = "{'torch', 'numpy', 'pandas'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", f"import {modules}; assert not {heavy}"], check=True)
 
 
 # --- files that are known, and others -------------------------------------------------------------
