@@ -20,7 +20,7 @@ class Hub:
     """One repository and what was asked of it.
 
     `revisions` are the names of its one commit; `refusal` is the status and error code of every
-    answer; `sizes` are those that the hub lists where they are not the true ones.
+    answer.
     """
 
     repository: str
@@ -29,14 +29,12 @@ class Hub:
     commit: str = "c" * 40
     revisions: tuple[str, ...] = ("main", "v1")
     refusal: tuple[int, str] | None = None
-    sizes: dict[str, int] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)
 
     def describe_file(self, name: str) -> dict:
         """What the hub says of a file of the repository."""
         content = self.files[name]
-        size = self.sizes.get(name, len(content))
-        entry = {"type": "file", "path": name, "size": size, "oid": sha(content)[:40]}
+        entry = {"type": "file", "path": name, "size": len(content), "oid": sha(content)[:40]}
         if len(content) >= LARGE:
             entry["lfs"] = {"oid": sha(content), "size": len(content), "pointerSize": 130}
         return entry

@@ -234,30 +234,6 @@ def weights(name: str, settings: configuration.Config, seed: int = 0) -> Weights
     return Weights(theirs, ours)
 
 
-def passing(settings: configuration.Config, gain: float, folded: bool) -> dict[str, Tensor]:
-    """Weights of a GB-LSR-ASR that shows its input: times `gain`, and halved below 0 if `folded`.
-
-    The first three channels carry the colors; the first layer of the first block holds max(0, -x),
-    which makes max(0, x) of x.
-    """
-    drawn = weights("gblsr_asr", settings).theirs
-    zeros = {name: torch.zeros_like(values) for name, values in drawn.items()}
-    identity = torch.eye(3)
-    width = settings["asr"]["model"]["rdn_features"]
-    zeros["encoder.sfe_1.weight"][:3, :, 1, 1] = identity
-    if folded:
-        zeros["encoder.sfe_2.weight"][:3, :3, 1, 1] = identity
-        zeros["encoder.rdbs.0.dense_layers.0.conv.weight"][:3, :3, 1, 1] = -identity
-        fusion = zeros["encoder.rdbs.0.local_feature_fusion.weight"]
-        fusion[:3, width : width + 3, 0, 0] = identity
-        zeros["encoder.gff_1x1.weight"][:3, :3, 0, 0] = identity
-        zeros["encoder.gff_3x3.weight"][:3, :3, 1, 1] = identity
-    modes = settings["asr"]["model"]["modes"] ** 2
-    for color in range(3):
-        zeros["decoder.coeff_proj.weight"][color * modes, color] = gain / (2 if folded else 1)
-    return zeros
-
-
 def write_safetensors(folder: Path, tensors: dict[str, Tensor]) -> Path:
     """Write model.safetensors as the format's own package does."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -37,15 +37,13 @@ class ReleasedOrigin(Entries):
     """Where imported weights come from: who released them, license and commit.
 
     `identity`: what a run of this project depends on; the training of other weights is not
-    recorded. `fits`: the rows that they fit alike, since they do not say what `unsaid` names.
+    recorded.
     """
 
     by: str
     license: str | None = ABSENT
     revision: str | None = ABSENT
     identity: dict[str, Any] | None = ABSENT
-    fits: list[str] = ABSENT
-    unsaid: list[str] = ABSENT
 
 
 class Images(Entries):

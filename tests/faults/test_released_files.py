@@ -41,15 +41,9 @@ DAMAGED = "is damaged or no safetensors file"
 SAFETENSORS = {
     "a header longer than the file": (written({A: entry(0, 64, [16])}, length=2**20), DAMAGED),
     "no header": (b"\0" * 5, DAMAGED),
-    "a header nested without end": (written(b'{"a":' * 100_000), DAMAGED),
-    "tensors that overlap": (written({A: entry(0, 40, [10]), B: entry(32, 64, [8])}), DAMAGED),
     "a tensor beyond the file": (written({A: entry(0, 128, [32])}), DAMAGED),
     "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), DAMAGED),
-    "an empty tensor of a mad shape": (
-        written({A: entry(0, 0, [0, 2**47]), B: entry(0, 64, [16])}), "not hold the weights"),
     "a type that torch lacks": (written({A: entry(0, 64, [64], "F8_E8M0")}), DAMAGED),
-    "metadata that is no text": (
-        written({"__metadata__": {"run": 3}, A: entry(0, 64, [16])}), DAMAGED),
     "metadata that is nothing": (
         written({"__metadata__": None, A: entry(0, 64, [16])}), "not hold the weights"),
 }  # fmt: skip
@@ -106,17 +100,14 @@ PICKLES = {
     "another zip file": (save_zip, NO_FILE),
     "nothing": (Path.touch, NO_FILE),
     "a page of HTML": (
-        lambda path: path.write_text("\n<!DOCTYPE html>Sign in"), "is a page of HTML, not the"),
-    "a pointer": (
-        lambda path: path.write_text("version https://git-lfs.github.com/spec/v1"),
-        "a pointer of Git LFS"),
+        lambda path: path.write_text("\n<!DOCTYPE html>Sign in"), "such as a page or a pointer"),
     "no tensors": (partial(torch.save, [1, 2, 3]), NO_MAP),
     "a number among tensors": (partial(torch.save, {**SCALAR, A: 3.0}), NO_MAP),
     "a sparse tensor": (partial(torch.save, {**SCALAR, B: torch.eye(4).to_sparse()}), NO_MAP),
     "a tensor without values": (
         partial(torch.save, {**SCALAR, B: torch.empty(48, device="meta")}), NO_MAP),
     "a tensor of a mad size": (
-        partial(torch.save, {**SCALAR, B: ENDLESS}), "is 1099511627776 and not 48"),
+        partial(torch.save, {**SCALAR, B: ENDLESS}), "size mismatch for decoder.coefficients.bias"),
 }  # fmt: skip
 
 
@@ -144,63 +135,32 @@ def test_a_file_of_60_gb_is_not_read(name, tmp_path):
 def changed(**tensors: torch.Tensor | None) -> dict[str, torch.Tensor]:
     """The weights of GB-LSR-Scalar with some replaced, or left out."""
     names = {name.replace(".", "_"): name for name in SCALAR}
-    other = dict(SCALAR)
-    for key, values in tensors.items():
-        name = names.get(key, key)
-        other.pop(name, None)
-        if values is not None:
-            other[name] = values
-    return other
-
-
-def trained_order() -> torch.Tensor:
-    return torch.ones_like(SCALAR["decoder.adaptivity.proj.weight"]) * torch.tensor([[0.0], [1.0]])
+    other = {names.get(key, key): values for key, values in tensors.items()}
+    return {name: values for name, values in (SCALAR | other).items() if values is not None}
 
 
 NOT_FINITE = torch.full_like(SCALAR["encoder.net.0.bias"], torch.nan)
 WRONG = {
     "a tensor less": (
-        changed(decoder_global_s_raw=None), "has no 'decoder.global_s_raw'; it fits gblsr_fixed."),
-    "a tensor more": (changed(**{"decoder.B_freq": torch.zeros(4, 2)}), "'decoder.B_freq' besides"),
-    "a tensor of no known name": (
-        changed(**{"decoder.upsample.weight": torch.zeros(3)}), "is no name that GB-LSR, LIIF or"),
-    "two of one name": (
-        {**SCALAR, "encoder.sfe_1.weight": torch.zeros(3), "encoder.SFENet1.weight": torch.ones(3)},
-        "is no name that"),
-    "another shape": (changed(encoder_net_0_bias=torch.zeros(9)), "is 9 and not 8; it fits no row"),
+        changed(decoder_global_s_raw=None), 'Missing key(s) in state_dict: "decoder.raw_bandw'),
+    "a tensor more": (
+        changed(**{"decoder.up.weight": torch.zeros(3)}), 'Unexpected key(s) in state_dict: "deco'),
+    "two of one role": (
+        changed(**{"decoder.head.bias": torch.zeros(2)}), "has two tensors of the role of"),
+    "another shape": (
+        changed(encoder_net_0_bias=torch.zeros(9)), "size mismatch for encoder.layers.0.bias"),
     "half precision": (changed(encoder_net_0_bias=torch.zeros(8).half()), "as float16, not float"),
     "values that are not finite": (changed(encoder_net_0_bias=NOT_FINITE), "that are not finite"),
-    "a trained order": (
-        changed(decoder_adaptivity_proj_weight=trained_order()),
-        "adapts the order to every patch (row 1 of 'decoder.adaptivity.proj.weight' is not zero), "
-        "but gblsr_scalar has one for all patches; it fits gblsr_scalar_order."),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_weights_of_something_else(name, tmp_path):
     tensors, words = WRONG[name]
-    refuse(published.write_safetensors(tmp_path / "got", tensors), tmp_path, words)
-
-
-def test_another_row_is_named(tmp_path):
-    for name, other in (("gblsr_asr_nf48", "gblsr_asr"), ("lte_rdn", "liif_rdn"),
-                        ("gblsr_scalar", "global_fourier_mlp")):  # fmt: skip
-        tensors = published.weights(name, SETTINGS).theirs
-        path = published.write_checkpoint(tmp_path / name / "model.pth", name, tensors)
-        said = refuse(path, tmp_path, f"does not hold the weights of {other}: it", other)
-        assert name in said.partition("it fits ")[2], said
-
-
-def test_an_arm_that_adapts_is_not_taken_for_one_that_does_not_nor_the_reverse(tmp_path):
-    for name, other, words in (
-        ("gblsr_full", "gblsr_bandwidth", "adapts the order to every patch"),
-        ("gblsr_bandwidth", "gblsr_full", "has one order for all patches"),
-        ("gblsr_fixed", "gblsr_bandwidth", "has one bandwidth for all patches"),
-        ("gblsr_bandwidth", "gblsr_fixed", "adapts the bandwidth to every patch"),
-    ):
-        tensors = published.weights(name, SETTINGS).theirs
-        refuse(published.write_safetensors(tmp_path / name, tensors), tmp_path, words, other)
+    said = refuse(published.write_safetensors(tmp_path / "got", tensors), tmp_path, words)
+    if "state_dict" in words:
+        assert "does not hold the weights of gblsr_scalar (" in said
+        assert "; import it as the row that it is of" in said
 
 
 CONFIGS = {
@@ -231,11 +191,10 @@ def test_a_config_json_that_is_none(content, tmp_path):
 def test_a_folder_with_two_files_or_none(tmp_path):
     path = published.write_safetensors(tmp_path / "got", SCALAR)
     shutil.copy(path, path.with_name("older.safetensors"))
-    names = "model.safetensors, older.safetensors"
-    refuse(path.parent, tmp_path, f"holds 2 files of weights ({names}); name the")
+    refuse(path.parent, tmp_path, "holds model.safetensors, older.safetensors; name the file")
     for file in path.parent.iterdir():
         file.unlink()
-    refuse(path.parent, tmp_path, "holds no file of weights (.safetensors, .pt")
+    refuse(path.parent, tmp_path, "must hold one file of weights (.safetensors, .pt")
     refuse(path, tmp_path, "does not exist; name a file of weights or the folder")
     with pytest.raises(UserError, match=r"^'aa.{1,200} cannot be read \(File name too long\)"):
         import_run("a" * 5000, None, 0, tmp_path / "run", SETTINGS)
@@ -256,19 +215,6 @@ def refuse(path: Path, folder: Path, words: str, row: str = "gblsr_scalar") -> s
     assert str(folder) in said
     assert not (folder / "run").exists()
     return said
-
-
-def test_tensors_are_named_as_in_the_file(tmp_path):
-    """With what wraps the model before their names, and in LIIF's and LTE's own names."""
-    wrapped = {f"module.{name}": values for name, values in SCALAR.items()}
-    del wrapped["module.decoder.global_s_raw"]
-    path = published.write_safetensors(tmp_path / "wrapped", wrapped)
-    refuse(path, tmp_path, "it has no 'module.decoder.global_s_raw'; it fits gblsr_fixed.")
-    for name, theirs in (("lte_rdn", "encoder.GFF.1.bias"), ("liif_edsr", "encoder.body.16.bias")):
-        tensors = published.weights(name, SETTINGS).theirs
-        tensors[theirs] = tensors[theirs][1:].clone()
-        path = published.write_safetensors(tmp_path / name, tensors)
-        refuse(path, tmp_path, f"its {theirs.replace('16', '#')!r} is ", name)
 
 
 def test_the_command_says_it_and_exits_with_2(tmp_path, capsys):

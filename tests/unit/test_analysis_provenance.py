@@ -12,7 +12,6 @@ import pytest
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import Recorded
-from gblsr_repro.analysis.provenance.writing import list_facts
 from gblsr_repro.config import load
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
@@ -153,15 +152,6 @@ def test_a_section_without_a_record_is_one_difference() -> None:
     (found,) = merge_provenance(replace(NATIVE, settings=left)).find_differences([*Scope])
     assert found.sentence == "settings of native.training not recorded"
     assert {*found.scopes} == TRAINED
-
-
-def test_weights_that_fit_several_arms_say_so_on_the_page() -> None:
-    unsaid = ReleasedOrigin(
-        by="the authors", license="MIT", fits=["gblsr_asr", "gblsr_asr_nole"], unsaid=["ensemble"]
-    )
-    facts = list_facts(replace(ASR, imported={"gblsr_asr": unsaid}))
-    told = "does not say ensemble: it fits gblsr_asr, gblsr_asr_nole"
-    assert facts["imported"] == f"GB-LSR-Scalar-ASR, by the authors, MIT (the file {told})"
 
 
 def released(run: Recorded, *subjects: str) -> Recorded:

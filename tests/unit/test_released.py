@@ -1,8 +1,9 @@
 """Weights under published names come in as runs that show the same images, to the bit."""
 
 import json
-import os
-from functools import partial
+import subprocess
+import sys
+from pathlib import Path
 
 import made
 import numpy as np
@@ -15,10 +16,12 @@ from gblsr_repro.cli import main
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
+from gblsr_repro.models.base import build_on_meta
 from gblsr_repro.models.native import NativeModel
-from gblsr_repro.released import importing
+from gblsr_repro.models.rows import find_model
+from gblsr_repro.released import known
 from gblsr_repro.released.importing import import_run
-from gblsr_repro.released.rows import list_shapes
+from gblsr_repro.released.known import KnownFile
 from gblsr_repro.runs import load_matching_run, load_run
 
 
@@ -88,7 +91,8 @@ def test_published_shapes_are_ours_at_full_size(name):
     """Nothing is stored; how many values these are: tests/protocol."""
     full = configuration.load()
     named = [(ours, shape) for _, ours, shape in published.entries(name, full) if ours]
-    assert dict(named) == list_shapes(row(name), full)
+    model = build_on_meta(lambda: find_model(row(name)).assemble(row(name), full))
+    assert dict(named) == {key: tuple(v.shape) for key, v in model.state_dict().items()}
     assert len(dict(named)) == len(named)
 
 
@@ -96,13 +100,10 @@ def test_a_record_says_where_weights_are_from(settings, tmp_path):
     path = released(tmp_path / "released", "gblsr_asr_nole", settings)
     facts = {"seed": 0, "trained_steps": 1000, "decoder_cfg": {"local_ensemble": False}}
     (path.parent / "config.json").write_text(json.dumps(facts))
-    run, _ = brought_in(
-        tmp_path / "run", "gblsr_asr_nole", path.parent, settings, colors="normalized"
-    )
+    run, _ = brought_in(tmp_path / "run", "gblsr_asr_nole", path.parent, settings)
     record = made.record(run / "run.json")
     told = record["released"]
-    assert told["by"] == "the authors of GB-LSR"
-    assert told["license"] == "CC-BY-NC-4.0"
+    assert (told["by"], told["license"]) == ("others", None)
     assert told["address"] == str(path.parent)
     assert told["file"] == "model.safetensors"
     assert told["sha256"] == compute_sha256(path)
@@ -126,10 +127,14 @@ def wrap(content, prefix="", *sections):
 
 @pytest.mark.parametrize(
     "wrapping",
-    [("module.",), ("model.", "state_dict"), ("", "params_ema"), ("params_ema.",), ("", "model"),
-     ("_orig_mod.module.", "sd", "model")],
+    [
+        ("module.",),
+        ("model.", "state_dict"),
+        ("params_ema.", "params_ema"),
+        ("_orig_mod.", "sd", "model"),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_wraps_published_weights_is_taken_off(wrapping, settings, tmp_path):
     """Names get a prefix by torch's wrappers; numpy's numbers beside them run no code."""
     weights = published.weights("gblsr_scalar", settings)
@@ -138,33 +143,6 @@ def test_what_wraps_published_weights_is_taken_off(wrapping, settings, tmp_path)
     run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
     loaded = load_run(run, NativeModel, named).state_dict()
     assert all(torch.equal(values, loaded[name]) for name, values in weights.ours.items())
-
-
-ALIKE = {
-    "gblsr_asr": (["gblsr_asr", "gblsr_asr_nole"], ["local_ensemble"]),
-    "gblsr_full_linear": (["gblsr_full", "gblsr_full_linear"], ["bandwidth_mode"]),
-}
-
-
-@pytest.mark.parametrize("name", ALIKE)
-def test_a_bare_file_that_fits_several_rows_says_so(name, settings, tmp_path, caplog):
-    path = released(tmp_path, name, settings)
-    fits, unsaid = ALIKE[name]
-    with pytest.raises(UserError, match=f"fits {', '.join(fits)} alike, .* {unsaid[0]}; choose"):
-        import_run(str(path), None, 0, tmp_path / "run", settings)
-    colors = "unit" if name in published.FAMILY else None
-    run, _ = brought_in(tmp_path / "run", name, path, settings, colors=colors)
-    told = made.record(run / "run.json")["released"]
-    assert (told["fits"], told["unsaid"]) == (fits, unsaid)
-    assert f"does not say {unsaid[0]}; it is taken as {name}" in caplog.text
-
-    # What the file says decides.
-    facts = {"gblsr_asr": {"local_ensemble": True}}.get(name, {"bandwidth_mode": "local_linear"})
-    path.with_name("config.json").write_text(json.dumps(facts))
-    import_run(str(path), None, 0, tmp_path / "other", settings, colors)
-    record = made.record(tmp_path / "other" / "run.json")
-    assert name in (record.get("arm"), record.get("method"))
-    assert "fits" not in record["released"]
 
 
 def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path, capsys):
@@ -189,26 +167,22 @@ def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path, 
     assert made.record(run / "run.json")["arm"] == "gblsr_fixed"
 
 
-def test_planning_does_not_read_again_what_a_run_was_imported_from(settings, tmp_path, monkeypatch):
-    path = released(tmp_path / "got", "gblsr_scalar", settings)
-    run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
-    monkeypatch.setattr(importing, "read_origin", lambda origin: 1 / 0)
-    check = partial(importing.check_before_import, row("gblsr_scalar"), 0, run)
-    assert check(named) == [path]
-    changed = configuration.merge(named, {"native": {"model": {"bandwidth_range": [0.25, 3.0]}}})
-    with pytest.raises(ZeroDivisionError):
-        check(changed)
-    os.utime(path, (2**31, 2**31))
-    with pytest.raises(ZeroDivisionError):
-        check(named)
+def test_what_planning_calls_imports_no_torch():
+    modules = "gblsr_repro.released.folder, gblsr_repro.released.known, sys"
+    heavy = "{'torch', 'numpy', 'pandas'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", f"import {modules}; assert not {heavy}"], check=True)
+
+
+# --- files that are known, and others -------------------------------------------------------------
 
 
 def test_the_file_that_liif_released_is_known_by_its_checksum(tmp_path, shared):
     file = shared / "weights" / "released" / "edsr-baseline-liif.pth"
     import_run(str(file), None, 0, tmp_path / "run", configuration.load())
     record = made.record(tmp_path / "run" / "run.json")
-    assert record["method"] == "liif_edsr"
-    assert record["released"]["known"].startswith("EDSR-baseline-LIIF, linked by https://github")
+    assert (record["method"], record["colors"]) == ("liif_edsr", "normalized")
+    told = record["released"]
+    assert (told["by"], told["license"]) == ("the authors of LIIF", "BSD-3-Clause")
     model = load_run(tmp_path / "run", ASRModel)
     flat = torch.full((1, 3, 24, 24), 0.25)
     with torch.inference_mode():
@@ -216,13 +190,79 @@ def test_the_file_that_liif_released_is_known_by_its_checksum(tmp_path, shared):
     assert (image - 0.25).abs().max() < 0.02  # a trained network leaves a flat image as it is
 
 
-def test_another_file_of_a_released_name_is_told(settings, tmp_path, caplog):
-    weights = published.weights("liif_edsr", settings)
-    path = published.write_checkpoint(
-        tmp_path / "edsr-baseline-liif.pth", "liif_edsr", weights.theirs
-    )
-    brought_in(tmp_path / "run", "liif_edsr", path, settings)
-    assert "has the name of a released file, but another checksum" in caplog.text
+@pytest.mark.parametrize("listed", ["checksum", "name", "address", "another checksum"])
+def test_a_listed_file_needs_no_further_words(listed, settings, tmp_path, monkeypatch):
+    path = released(tmp_path, "gblsr_asr_nf48", settings)
+    sha256 = {"checksum": compute_sha256(path), "another checksum": "0" * 64}.get(listed, "")
+    address = {"checksum": "elsewhere", "address": str(path)}.get(listed, path.name)
+    rows = [KnownFile(address, sha256, "gblsr_asr_nf48", "unit", "MIT", "somebody")]
+    monkeypatch.setattr(known, "read_known_files", lambda: rows)
+    if listed == "another checksum":
+        with pytest.raises(UserError, match=r"is not the file that config/released.tsv has as mod"):
+            import_run(str(path), None, 0, tmp_path / "run", settings)
+        return
+    import_run(str(path), None, 0, tmp_path / "run", settings)
+    record = made.record(tmp_path / "run" / "run.json")
+    assert (record["method"], record["colors"]) == ("gblsr_asr_nf48", "unit")
+    assert (record["released"]["by"], record["released"]["license"]) == ("somebody", "MIT")
+
+
+def test_the_shipped_overlay_names_files_that_are_listed(repository):
+    rows = known.read_known_files()
+    assert all(row(each.row) for each in rows)
+    shipped = configuration.read_yaml(repository / "config" / "released.yaml")["released"]
+    assert shipped.items() <= {each.row: each.address for each in rows}.items()
+    at_a_commit = rows[0].address.replace("/gblsr/", "/gblsr@d196260/")
+    assert known.find_known_file(at_a_commit, Path("model.safetensors"), "1" * 64) == rows[0]
+
+
+def test_an_unknown_file_needs_a_row_and_colors_where_its_row_has_none(settings, tmp_path):
+    path = released(tmp_path / "nf48", "gblsr_asr_nf48", settings)
+    with pytest.raises(UserError, match=r"none of the files in .*; name the row"):
+        import_run(str(path), None, 0, tmp_path / "run", settings)
+    with pytest.raises(UserError, match="say --colors unit or --colors normalized, or give it a"):
+        import_run(str(path), row("gblsr_asr_nf48"), 0, tmp_path / "run", settings)
+    assert not (tmp_path / "run").exists()
+    for name, asked, colors in (
+        ("gblsr_asr_nf48", "normalized", "normalized"),
+        ("gblsr_asr", None, "unit"),
+        ("gblsr_asr", "normalized", "normalized"),
+        ("liif_rdn", None, "normalized"),
+    ):
+        path = released(tmp_path / name, name, settings)
+        run, named = brought_in(tmp_path / "run" / name, name, path, settings, colors=asked)
+        assert load_run(run, ASRModel, named).colors == colors
+    path = released(tmp_path / "arm", "gblsr_scalar", settings)
+    with pytest.raises(UserError, match="leave --colors out"):
+        brought_in(tmp_path / "arm_run", "gblsr_scalar", path, settings, colors="unit")
+
+
+@pytest.mark.parametrize("colors", ["unit", "normalized"])
+def test_every_way_to_ask_a_model_takes_the_same_range(colors, settings, tmp_path):
+    """Whole images, scattered queries and training samples; and what a published module gives."""
+    weights = published.weights("gblsr_asr", settings)
+    path = published.write_safetensors(tmp_path / "got", weights.theirs)
+    import_run(str(path), row("gblsr_asr"), 0, tmp_path / "run", settings, colors)
+    model = load_run(tmp_path / "run", ASRModel)
+    images = torch.from_numpy(made.noise(1, 3, 9, 8)).float() / 255
+    y, x = torch.meshgrid(torch.arange(27), torch.arange(24), indexing="ij")
+    pixels = torch.stack((y, x), dim=-1).reshape(1, -1, 2)
+    sizes = torch.tensor([[27, 24]])
+    coordinates = (2 * pixels.double() + 1) / sizes[:, None] - 1
+    cell = (2.0 / sizes[:, None]).expand_as(coordinates)
+    with torch.inference_mode():
+        whole = model.render(images, 27, 24, 10**6).flatten(2).mT
+        features = model.encode(images)
+        queried = model.query(features, coordinates, cell, images)
+        sampled = model(images, sizes, pixels)
+    torch.testing.assert_close(queried, whole, atol=1e-5, rtol=0)
+    torch.testing.assert_close(sampled, whole, atol=1e-5, rtol=0)
+    # The same network asked by hand, as its values leave the decoder.
+    given = images if colors == "unit" else images * 2 - 1
+    with torch.inference_mode():
+        values = model.decoder.query(model.encoder(given), coordinates, cell)
+    by_hand = values if colors == "unit" else values / 2 + 0.5
+    torch.testing.assert_close(queried, by_hand.float(), atol=1e-5, rtol=0)
 
 
 # --- trained and imported are told apart ----------------------------------------------------------
@@ -264,7 +304,7 @@ def older(folder, name, settings, **record):
     spread = 0.0 if name == "gblsr_fixed" else 0.1  # its head is never trained
     run = made.run(folder, name, settings, seed=3, spread=spread, told=False)
     content = made.record(run / "run.json")
-    content["identity"]["code_sha256"] = "of another commit"
+    content["identity"]["version"] = 0
     content["git"] = {"commit": "1" * 40, "modified": False}
     (run / "run.json").write_text(json.dumps(content | record))
     return run
@@ -274,7 +314,7 @@ def older(folder, name, settings, **record):
 def test_a_run_of_an_older_commit_comes_in_with_what_it_says(name, settings, tmp_path):
     run = older(tmp_path / "old", name, settings)
     kind = NativeModel if name in configuration.read_arms() else ASRModel
-    with pytest.raises(UserError, match="trained by other code"):
+    with pytest.raises(UserError, match="trained by another version of the code"):
         load_run(run, kind, settings)
     imported, named = brought_in(tmp_path / "run", name, run, settings, seed=3)
     loaded, record = load_matching_run(imported, kind, row(name), 3, named, torch.device("cpu"))
@@ -287,14 +327,12 @@ def test_a_run_of_an_older_commit_comes_in_with_what_it_says(name, settings, tmp
 def test_what_an_older_run_says_otherwise_is_one_sentence(settings, tmp_path):
     run = older(tmp_path / "old", "gblsr_fixed", settings)
     changed = configuration.merge(settings, {"native": {"model": {"fixed_bandwidth": 1.5}}})
-    with pytest.raises(UserError, match=r"with native.model.fixed_bandwidth = 1.125, but .* 1.5;"):
+    with pytest.raises(UserError, match=r"says native.model.fixed_bandwidth = 1.125, but .* 1.5;"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, changed, seed=3)
     with pytest.raises(UserError, match="says seed = 3, not 0; import it with --seed 3"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, settings)
     full = older(tmp_path / "full", "gblsr_full", settings)
-    with pytest.raises(
-        UserError, match=r"was made with arms.decoder = .*Full.* gblsr_full_linear has .*FullLinear"
-    ):
+    with pytest.raises(UserError, match=r"arms.decoder = .*Full.* gblsr_full_linear .*FullLinear"):
         brought_in(tmp_path / "a", "gblsr_full_linear", full, settings, seed=3)
     assert not (tmp_path / "a").exists()
 

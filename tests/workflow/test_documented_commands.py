@@ -70,7 +70,7 @@ class Checkout:
         superseded.parent.mkdir(parents=True)
         superseded.touch()
         theirs = published.weights("liif_rdn", settings).theirs
-        published.write_checkpoint(folder / "rdn-liif.pth", "liif_rdn", theirs)
+        published.write_checkpoint(folder / "weights.pth", "liif_rdn", theirs)
         self.planner = Planner(folder)
 
     def run(self, *words: str) -> str | None:

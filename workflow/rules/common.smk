@@ -15,9 +15,11 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from gblsr_repro import config as settings_module
 from gblsr_repro import dependencies
-from gblsr_repro.config import get_address
+from gblsr_repro.config import get_address, parse_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.analysis import schemas
+from gblsr_repro.released.folder import check_output, find_files
+from gblsr_repro.released.known import list_known_files
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
 # Jobs find the package, and modules of the user's where Snakemake was started with --directory, too.
@@ -152,22 +154,33 @@ def list_sources_of_arrays(name):
 
 @cache
 @exit_at_mistakes()
-def check_released(benchmark, name, seed):
-    """Return the files at hand of released weights; exit with an error if no run can be made of them.
+def find_released(name, seed):
+    """Return the local files of released weights; exit with an error without them.
 
-    That is before Snakemake removes anything.
+    So it does where a trained run would be replaced, since Snakemake then removes it.
     """
-    from gblsr_repro.released.importing import check_before_import
-
-    row = (ARMS if benchmark == "native" else METHODS)[name]
-    return check_before_import(row, seed, Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), config)
+    row, benchmark = (ARMS[name], "native") if name in ARMS else (METHODS[name], "asr")
+    check_output(Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), row, int(seed))
+    address = get_address(name, seed, config)
+    return [] if parse_address(address) else find_files(Path(address).expanduser()).present
 
 
 def find_files_to_import(wildcards):
-    """Return the files at hand of one run's weights: none where they are on the hub."""
-    if "arm" in wildcards.keys():
-        return check_released("native", wildcards.arm, int(wildcards.seed))
-    return check_released("asr", wildcards.method, int(wildcards.seed))
+    """Return the local files of one run's weights: none where they are on the hub."""
+    return find_released(wildcards.row, wildcards.seed)
+
+
+def list_dependencies_of_import(wildcards):
+    """List what the import of a run depends on, as a parameter."""
+    imports, rows = ("import_arm", ARMS) if wildcards.row in ARMS else ("import_method", METHODS)
+    return list_dependencies(imports, "row", rows)(wildcards)
+
+
+@cache
+@exit_at_mistakes()
+def list_known(name):
+    """List what config/released.tsv has of an arm or a method, as a parameter."""
+    return [str(known) for known in list_known_files(name)]
 
 
 def find_sources_of_timing(wildcards):

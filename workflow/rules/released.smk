@@ -1,12 +1,38 @@
 # Requires: weights that others, or earlier versions, trained: files, folders or hub addresses, named
-# under `released` in the config. Makes: runs like trained ones, for every later stage. What cannot be
-# imported is refused while planning, and so is an import in place of a trained run.
+# under `released` in the config. Makes: runs like trained ones, for every later stage. A missing file,
+# and an import in place of a trained run, are refused while planning.
+
+
+rule check_released:
+    """Check the weights of one arm or method with one seed as their import will.
+
+    A wrong file fails here, before Snakemake removes an earlier run to import another.
+    """
+    input:
+        find_files_to_import,
+    output:
+        f"{R}/released/{{row}}/seed{{seed}}.json",
+    log:
+        f"{R}/logs/import/{{row}}_seed{{seed}}_check.log",
+    wildcard_constraints:
+        row=match_one_of(IMPORTED),
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        depends_on=list_dependencies_of_import,
+        known=lambda wildcards: list_known(wildcards.row),
+        config=find_config,
+        address=lambda wildcards: get_address(wildcards.row, wildcards.seed, config),
+    shell:
+        "python -P -m gblsr_repro check-released {params.address:q} --config {params.config}"
+        " --as {wildcards.row} --seed {wildcards.seed} --output {output} > {log} 2>&1"
 
 
 rule import_arm:
     """Import the weights of one native arm with one seed, instead of training it."""
     input:
-        find_files_to_import,
+        f"{R}/released/{{arm}}/seed{{seed}}.json",
     output:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
@@ -29,13 +55,9 @@ rule import_arm:
 
 
 rule import_method:
-    """Import the weights of one super-resolution method with one seed, instead of training it.
-
-    Images of the first set say in which range of colors a network works that does not say it.
-    """
+    """Import the weights of one super-resolution method with one seed, instead of training it."""
     input:
-        find_files_to_import,
-        ancient(f"{R}/sources/{ASR_SETS[0]}.csv"),
+        f"{R}/released/{{method}}/seed{{seed}}.json",
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",

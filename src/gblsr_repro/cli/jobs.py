@@ -25,6 +25,12 @@ KEPT = path(
 NEW_RUN = path("--output", "DIR", "run folder to write")
 NEW_SCORES = path("--output", "DIR", "folder for the scores")
 NEW_TIMES = path("--output", "DIR", "folder for the times")
+ADDRESS = argument(
+    "address", metavar="PATH", help="file, folder or hub address (hf://OWNER/NAME/FOLDER)"
+)
+TRAINED_SEED = argument(
+    "--seed", type=parse_seed, required=True, help="seed that they were trained with"
+)
 
 # --- data sets, and checks before any training --------------------------------------------------
 
@@ -213,21 +219,19 @@ def time_method(options: Options) -> None:
 @command(
     "import",
     CONFIG,
-    argument(
-        "address", metavar="PATH", help="file, folder or hub address (hf://OWNER/NAME/FOLDER)"
-    ),
+    ADDRESS,
     argument(
         "--as",
         dest="row",
         metavar="ROW",
-        help="row of config/arms.tsv or config/methods.tsv (default: the only one that they fit)",
+        help="row of config/arms.tsv or config/methods.tsv (default: that in config/released.tsv)",
     ),
-    argument("--seed", type=parse_seed, required=True, help="seed that they were trained with"),
+    TRAINED_SEED,
     path("--output", "RUN", "run folder to write"),
     argument(
         "--colors",
         choices=("normalized", "unit"),
-        help="range of colors of a GB-LSR-ASR network (default: measured)",
+        help="range of colors of a super-resolution network (default: that in config/released.tsv)",
     ),
     argument(
         "--overwrite", action="store_true", help="replace a run in the folder that is another"
@@ -239,6 +243,22 @@ def import_weights(options: Options) -> None:
 
     options.row = find_row(options.row) if options.row else None
     import_run(**vars(options))
+
+
+@command(
+    "check-released",
+    CONFIG,
+    ADDRESS,
+    argument("--as", dest="row", metavar="ROW", required=True, help="row that they are of"),
+    TRAINED_SEED,
+    path("--output", "JSON", "file that says what they are"),
+)
+def check_released(options: Options) -> None:
+    """Check released weights as their import will, without writing a run."""
+    from ..released.importing import check_release
+
+    options.row = find_row(options.row)
+    check_release(**vars(options))
 
 
 @command(

@@ -1,1 +1,1 @@
-"""Released weights: found, read, matched with a row, and written as a run without any training."""
+"""Released weights: found, read, renamed, and written as a run without any training."""

@@ -1,11 +1,17 @@
-"""Find the files of released weights: one with tensors, and its config.json if there is one."""
+"""Find the files of released weights, and what their import would replace.
+
+What planning needs; nothing here imports torch.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config import Arm, Method, locate_row
+from ..dependencies import RELEASED
 from ..errors import UserError
+from ..records import read_record
 from ..wording import shorten
 
 SAFETENSORS = ".safetensors"
@@ -57,13 +63,28 @@ def _choose_weights(folder: Path, place: str) -> Path:
         for path in folder.iterdir()
         if path.suffix in ENDINGS and not path.name.startswith(".") and path.is_file()
     )
-    if not candidates:
-        raise UserError(
-            f"{place} holds no file of weights ({', '.join(ENDINGS)}); name the folder that has it."
-        )
-    if len(candidates) > 1:
-        names = ", ".join(path.name for path in candidates)
-        raise UserError(
-            f"{place} holds {len(candidates)} files of weights ({names}); name the one to import."
-        )
-    return candidates[0]
+    if len(candidates) == 1:
+        return candidates[0]
+    names = ", ".join(path.name for path in candidates) or "none"
+    raise UserError(
+        f"{place} must hold one file of weights ({', '.join(ENDINGS)}), but holds {names}; name "
+        "the file to import."
+    )
+
+
+def check_output(output: Path, row: Arm | Method, seed: int) -> None:
+    """Raise `UserError` if a folder has a trained run, or an import of another row or seed."""
+    if not (output / RECORD).is_file():
+        return
+    record = read_record(output / RECORD)
+    _, subject, name = locate_row(row)
+    if RELEASED not in record:
+        holds = "a trained run"
+    elif (record.get(subject), record.get("seed")) != (name, seed):
+        holds = f"{record.get('arm') or record.get('method')}, seed {record.get('seed')}"
+    else:
+        return
+    raise UserError(
+        f"{output} holds {holds}, which an import would replace; name another folder, delete that "
+        "run, or replace it by `gblsr-repro import` with --overwrite."
+    )

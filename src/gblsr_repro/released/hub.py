@@ -5,7 +5,6 @@ What the cache has is not downloaded again, and does without a network.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -13,29 +12,20 @@ from ..config import HubAddress
 from ..errors import UserError
 from ..files import compute_sha256
 from .folder import ENDINGS, FACTS, Files, find_files
-from .reading import LARGEST
 
-CARD = "README.md"  # of a repository
 SHA256_DIGITS = 64
 INSTEAD = "or name a local folder with the files instead of the address"
 
 
-class NotInCache(UserError):
-    """Weights on the hub that were not downloaded yet."""
-
-
-def download(address: HubAddress, cached: bool = False) -> tuple[Files, str, str | None]:
+def download(address: HubAddress) -> tuple[Files, str]:
     """Download the weights at an address and their config.json, as far as the cache lacks them.
 
-    Returns the files, the commit, and the license that the repository states. With `cached`,
-    nothing is downloaded, and `NotInCache` raised where files are missing. Raises `UserError` if
-    the client is not installed, the hub does not give the files, there is not exactly one file of
-    weights, or it is too large.
+    Returns the files and the commit. Raises `UserError` if the client is not installed, the hub
+    does not give the files, or there is not exactly one file of weights.
     """
     try:
         from httpx2 import HTTPError
         from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import DryRunError
     except ModuleNotFoundError as error:
         raise UserError(
             "Addresses on the hub need the package huggingface_hub; install it with pip install "
@@ -44,21 +34,15 @@ def download(address: HubAddress, cached: bool = False) -> tuple[Files, str, str
     place = "/".join(filter(None, (f"hf://{address.repository}", address.path)))
     asked: dict[str, Any] = {"revision": address.revision, **_select_files(address.path)}
     try:
-        if not cached:
-            with suppress(DryRunError):  # no network, or no access: what the cache has does
-                _check_sizes(snapshot_download(address.repository, **asked, dry_run=True), place)
-        snapshot = snapshot_download(address.repository, **asked, local_files_only=cached)
+        snapshot = snapshot_download(address.repository, **asked)
     except (HTTPError, OSError) as error:
-        if cached:
-            raise NotInCache(f"{place} was not downloaded yet; run without --dry-run.") from error
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise UserError(
             f"{place} cannot be had from the hub ({reason}); check the address and the network, "
             f"log in with hf auth login where it asks for that, {INSTEAD}."
         ) from error
     folder = Path(snapshot)
-    files = find_files(folder / address.path, place)
-    return files, folder.name, _read_license(folder)
+    return find_files(folder / address.path, place), folder.name
 
 
 def _select_files(path: str) -> dict[str, list[str]]:
@@ -66,17 +50,7 @@ def _select_files(path: str) -> dict[str, list[str]]:
     folder = f"{path}/" if path else ""
     inside = [f"{folder}*{name}" for name in (*ENDINGS, FACTS)]
     itself = [path, str(PurePosixPath(path).with_name(FACTS))] if path else []
-    return {"allow_patterns": [CARD, *itself, *inside], "ignore_patterns": [f"{folder}*/*"]}
-
-
-def _check_sizes(listing: Any, place: str) -> None:
-    """Refuse files that are larger than any weights of these models."""
-    for entry in listing:
-        if entry.file_size > LARGEST:
-            raise UserError(
-                f"{place}: {entry.filename} has {entry.file_size:,} bytes, more than the "
-                f"{LARGEST:,} that weights of these models may have; name another file."
-            )
+    return {"allow_patterns": [*itself, *inside], "ignore_patterns": [f"{folder}*/*"]}
 
 
 def check_sums(files: Files) -> None:
@@ -91,14 +65,3 @@ def check_sums(files: Files) -> None:
             raise UserError(
                 f"{path} has another checksum than the hub lists and was deleted; run again."
             )
-
-
-def _read_license(folder: Path) -> str | None:
-    """Read the license from the card of a repository; None where that does not state one."""
-    from huggingface_hub import ModelCard
-
-    try:
-        license = ModelCard.load(folder / CARD).data.get("license")
-    except (OSError, ValueError):
-        return None
-    return str(license) if license else None

@@ -2,65 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from .. import runtime
 from ..config import (
     Arm,
     Config,
     Method,
-    find_repository_root,
     find_row,
     get_address,
     is_imported,
     locate_row,
     parse_address,
-    read_table,
 )
-from ..config.cells import Checksum, Key, Label
 from ..dependencies import RELEASED, identify_run
 from ..errors import UserError
 from ..files import write_csv, write_json
-from ..models.asr.local_spectral import GBLSR
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
 from ..models.rows import find_model
 from ..progress import log
-from ..records import read_record
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
-from .colors import Colors, decide_colors
-from .facts import select_training_facts
-from .folder import Files, find_files
-from .hub import NotInCache, check_sums, download
+from .facts import check_facts, select_training_facts
+from .folder import check_output, find_files
+from .hub import check_sums, download
+from .known import TABLE, KnownFile, find_known_file, list_known_files
+from .names import rename_tensors
 from .reading import Checkpoint, read_checkpoint
-from .rows import Weights, check_row, choose_row, list_rows_alike, list_unsaid, name_tensors
 
 STEPS = ("trained_steps", "total_steps")  # their names in releases
+LONGEST_LIST = 300  # characters of torch's list of tensors that do not fit
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Origin of weights: address and local files; for the hub also commit and license."""
+class Release:
+    """Released weights in the model of their row; `origin` is what a run's record says of them."""
 
-    address: str
-    files: Files
-    revision: str | None = None
-    license: str | None = None
-
-
-@dataclass(frozen=True)
-class ReleasedFile:
-    """A row of config/released.tsv: a released file, and the arm or method that it is of."""
-
-    file: Label
-    sha256: Checksum
-    row: Key
-    what: Label
+    row: Arm | Method
+    model: Model
+    colors: str | None
+    origin: dict[str, Any]
 
 
 def import_run(
@@ -75,221 +62,166 @@ def import_run(
     """Import a file, a folder or a hub address as a run of an arm or a method into `output`.
 
     Writes weights.safetensors, log.csv with one row, for the last step, and at last run.json.
-    Without `row` it is the one that the weights are known to be of, or the only one that they fit.
-    `colors` is the range of colors of a GB-LSR-ASR network; by default it is measured unless it is
-    recorded. Raises `UserError` if the weights do not fit the row, or `output` has another run and
-    not `overwrite`.
+    Without `row` it is the one in config/released.tsv. Raises `UserError` as `read_release` does,
+    and if `output` has another run and not `overwrite`.
     """
-    origin = find_origin(address)
-    weights = read_origin(origin)
-    known = recognize_file(weights.checkpoint)
-    if row is None:
-        row = find_row(known.row) if known else choose_row(weights, config)
-    check_row(weights, row, seed, config)
+    release = read_release(address, row, seed, config, colors)
+    row = release.row
     name = locate_row(row)[2]
     if not overwrite:
         check_output(output, row, seed)
     if not is_imported(row, config) or get_address(name, seed, config) != address:
         config = config | {"released": config["released"] | {name: address}}
-    model = find_model(row).assemble(row, config)
-    model.load_state_dict(weights.tensors)
-    choice = choose_colors(model, weights.checkpoint, colors, config)
-    described = describe_release(origin, weights, known)
-    if known is None and not weights.checkpoint.record:
-        described |= describe_choice(weights, row, config)
-    write_run(output, model, row, seed, config, described, choice)
-    log.info("%s: imported as %s, seed %d", weights.place, name, seed)
+    write_run(output, release, seed, config)
+    log.info("%s: imported as %s, seed %d", address, name, seed)
 
 
-def check_before_import(row: Arm | Method, seed: int, run: Path, config: Config) -> list[Path]:
-    """Check the weights that the config names for a run, as its import will, and list their files.
+def check_release(
+    address: str, row: Arm | Method | None, seed: int, output: Path, config: Config
+) -> None:
+    """Check released weights as their import will, and write what they are to a JSON file.
 
-    Nothing is downloaded: of a hub address only what the hub's cache has is checked, and no files
-    are listed. What the run was imported from with the same settings and code is not read again.
-    Raises `UserError` as `import_run` does.
+    Raises `UserError` as `read_release` does. The workflow does so before it removes an older run.
     """
-    address = get_address(locate_row(row)[2], seed, config)
-    try:
-        origin = find_origin(address, cached=True)
-    except NotInCache:
-        check_output(run, row, seed)
-        return []
-    if not _is_current(run, row, seed, origin.files, config):
-        check_row(read_origin(origin), row, seed, config)
-        check_output(run, row, seed)
-    return [] if origin.revision else origin.files.present
+    release = read_release(address, row, seed, config)
+    about = {"row": locate_row(release.row)[2], "seed": seed, "colors": release.colors}
+    write_json(output, about | release.origin)
 
 
-def _is_current(run: Path, row: Arm | Method, seed: int, files: Files, config: Config) -> bool:
-    """Decide whether a run was imported from these files with the present settings and code."""
-    written = run / "run.json"
-    try:
-        record = read_record(written)
-    except UserError:
-        return False
-    if record.get("seed") != seed:
-        return False
-    newest = max(path.stat().st_mtime for path in files.present)
-    same = record.get("identity") == identify_run(row, config)
-    return same and newest <= written.stat().st_mtime
+def read_release(
+    address: str, row: Arm | Method | None, seed: int, config: Config, colors: str | None = None
+) -> Release:
+    """Read weights into the model of a row, by default of the one in config/released.tsv.
 
-
-def check_output(output: Path, row: Arm | Method, seed: int) -> None:
-    """Raise `UserError` if a folder has a trained run, or an import of another row or seed."""
-    if not (output / "run.json").is_file():
-        return
-    record = read_record(output / "run.json")
-    _, subject, name = locate_row(row)
-    if RELEASED not in record:
-        holds = "a trained run"
-    elif (record.get(subject), record.get("seed")) != (name, seed):
-        holds = f"{record.get('arm') or record.get('method')}, seed {record.get('seed')}"
-    else:
-        return
-    raise UserError(
-        f"{output} holds {holds}, which an import would replace; name another folder, delete that "
-        "run, or replace it by `gblsr-repro import` with --overwrite."
-    )
-
-
-def find_origin(address: str, cached: bool = False) -> Origin:
-    """Find the files at an address; download them from the hub unless its cache alone counts."""
+    `colors` is the range that a super-resolution network takes, by default that of the known files
+    of the row. Raises `UserError` for files that cannot be read, weights that do not fit the row or
+    say that they are of another or of another seed, and where row or colors are not known.
+    """
     hub = parse_address(address)
-    if hub is None:
-        return Origin(address, find_files(Path(address).expanduser()))
-    return Origin(address, *download(hub, cached))
-
-
-def read_origin(origin: Origin) -> Weights:
-    """Read the weights of an origin, by our names."""
-    if origin.revision:
-        check_sums(origin.files)
-    return name_tensors(read_checkpoint(origin.files))
-
-
-def recognize_file(checkpoint: Checkpoint) -> ReleasedFile | None:
-    """Recognize a released file by its checksum: its row in config/released.tsv, None without.
-
-    One with the name of a known file and another checksum is logged as a warning.
-    """
-    table = find_repository_root() / "config" / "released.tsv"
-    for released in read_table(table, ReleasedFile, "sha256").values():
-        if released.sha256 == checkpoint.sha256:
-            return released
-        if released.file == checkpoint.file.name:
-            log.warning(
-                "%s has the name of a released file, but another checksum: who made it is not "
-                "known.",
-                checkpoint.file,
+    files, revision = download(hub) if hub else (find_files(Path(address).expanduser()), None)
+    if hub:
+        check_sums(files)
+    checkpoint = read_checkpoint(files)
+    known = find_known_file(address, checkpoint.file, checkpoint.sha256)
+    if row is None:
+        if known is None:
+            raise UserError(
+                f"{checkpoint.file} is none of the files in {TABLE}; name the row that it is of "
+                "with --as."
             )
-    return None
+        row = find_row(known.row)
+    model = find_model(row).assemble(row, config)
+    load_tensors(model, checkpoint, locate_row(row)[2])
+    check_facts(checkpoint, row, model, seed, config)
+    colors = choose_colors(model, checkpoint, row, known, colors)
+    return Release(row, model, colors, describe_release(checkpoint, known, address, revision))
+
+
+def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
+    """Load tensors into a model; `UserError` unless all are there, float32, finite, none besides.
+
+    Those of a run of this project have its names, others the published ones.
+    """
+    place = checkpoint.file
+    tensors = checkpoint.tensors
+    if not checkpoint.record:
+        tensors = rename_tensors(tensors, model, str(place))
+    for name, tensor in tensors.items():
+        if tensor.dtype != torch.float32:
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise UserError(f"{place} holds {name!r} as {kind}, not float32; get the original.")
+    try:
+        model.load_state_dict(tensors, strict=True)
+    except RuntimeError as error:
+        _, _, misfits = " ".join(str(error).split()).rstrip(".").partition(": ")
+        if len(misfits) > LONGEST_LIST:
+            misfits = f"{misfits[:LONGEST_LIST]} ..."
+        raise UserError(
+            f"{place} does not hold the weights of {row} ({misfits}); import it as the row that it "
+            "is of, at the sizes that it was trained with."
+        ) from error
+    for name, tensor in model.state_dict().items():
+        if not tensor.isfinite().all():
+            raise UserError(f"{place} holds values for {name!r} that are not finite; get it again.")
+
+
+def choose_colors(
+    model: Model,
+    checkpoint: Checkpoint,
+    row: Arm | Method,
+    known: KnownFile | None,
+    asked: str | None,
+) -> str | None:
+    """Choose the range of colors of a super-resolution network; None for an arm.
+
+    It is that which is asked for, else that of the run or of the known file; of another file that
+    of the known files of its row. Raises `UserError` where there are none.
+    """
+    name = locate_row(row)[2]
+    if not isinstance(model, ASRModel):
+        if asked:
+            raise UserError("An arm always takes colors in [0, 1]; leave --colors out.")
+        return None
+    if asked or checkpoint.record:
+        return asked or checkpoint.record.get("colors", NORMALIZED)
+    rows = [known] if known else list_known_files(name)
+    if not rows:
+        raise UserError(
+            f"{checkpoint.file} does not say whether it takes colors in [0, 1] or in [-1, 1]; say "
+            f"--colors unit or --colors normalized, or give it a row in {TABLE}."
+        )
+    return rows[0].colors
 
 
 def describe_release(
-    origin: Origin, weights: Weights, known: ReleasedFile | None
+    checkpoint: Checkpoint, known: KnownFile | None, address: str, revision: str | None
 ) -> dict[str, Any]:
     """Describe released weights for a run's record: who released them, address, file, checksum.
 
     Weights that had been imported before keep the description of that import.
     """
-    checkpoint, naming = weights.checkpoint, weights.naming
-    before = checkpoint.record.get(RELEASED)
-    if before:
-        return {**before, "address": origin.address}
-    stored = select_training_facts(checkpoint.record or checkpoint.facts)
+    record = checkpoint.record
+    if RELEASED in record:
+        return {**record[RELEASED], "address": address}
+    says = select_training_facts(checkpoint)
     trained = {}
-    if checkpoint.record:
-        trained["identity"] = checkpoint.record.get("identity")
-        stored["git_commit"] = (checkpoint.record.get("git") or {}).get("commit")
+    if record:
+        trained["identity"] = record.get("identity")
+        says["git_commit"] = (record.get("git") or {}).get("commit")
     return {
-        "by": naming.by,
-        "license": origin.license or naming.license,
-        "address": origin.address,
-        "revision": origin.revision,
+        "by": known.by if known else "this project" if record else "others",
+        "license": known.license if known else None,
+        "address": address,
+        "revision": revision,
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
-        **({"known": known.what} if known else {}),
-        "says": stored,
+        "says": says,
         **trained,
     }
 
 
-def describe_choice(weights: Weights, row: Arm | Method, config: Config) -> dict[str, Any]:
-    """Describe, and log, which rows weights fit alike and what they do not say, if they do."""
-    fitting = list_rows_alike(weights, row, config)
-    if len(fitting) == 1:
-        return {}
-    names, unsaid = [locate_row(each)[2] for each in fitting], list_unsaid(fitting, config)
-    log.warning(
-        "%s fits %s alike, since it does not say %s; it is taken as %s.",
-        weights.place,
-        ", ".join(names),
-        ", ".join(unsaid),
-        locate_row(row)[2],
-    )
-    return {"fits": names, "unsaid": unsaid}
-
-
-def choose_colors(
-    model: Model, checkpoint: Checkpoint, asked: str | None, config: Config
-) -> Colors | None:
-    """Choose the range of colors of a super-resolution network; None for an arm.
-
-    LIIF and LTE were published with normalized colors, and runs of this project record theirs. For
-    GB-LSR-ASR it is measured unless the user chose it.
-    """
-    if not isinstance(model, ASRModel):
-        if asked:
-            raise UserError("An arm always takes colors in [0, 1]; leave --colors out.")
-        return None
-    place = str(checkpoint.file)
-    if checkpoint.record:
-        choice = Colors(checkpoint.record.get("colors", NORMALIZED), "the run's record")
-    elif not isinstance(model.decoder, GBLSR):
-        choice = Colors(NORMALIZED, "as published")
-    else:
-        choice = None
-    if choice is not None:
-        if asked not in (None, choice.range):
-            raise UserError(
-                f"{place} takes colors {choice.range} ({choice.by}); leave --colors out."
-            )
-        return choice
-    if asked:
-        return Colors(asked, "asked for")
-    # On the CPU: it takes a minute, and the rule that imports requests no GPU.
-    device = runtime.prepare_device("cpu", config["threads"])
-    return decide_colors(runtime.prepare_for_inference(model, device), config, device, place)
-
-
-def write_run(
-    output: Path,
-    model: Model,
-    row: Arm | Method,
-    seed: int,
-    config: Config,
-    origin: Mapping[str, Any],
-    colors: Colors | None,
-) -> None:
+def write_run(output: Path, release: Release, seed: int, config: Config) -> None:
     """Write the weights, a log with one row and, at last, the record of an imported run.
 
     The record has no time, memory or device, since nothing was trained.
     """
     (output / "run.json").unlink(missing_ok=True)
+    row, model = release.row, release.model
     benchmark, subject, name = locate_row(row)
     sections = {"model": config[benchmark]["model"]}
     if isinstance(row, Method):
         sections["training"] = {"scale_range": config[benchmark]["training"]["scale_range"]}
-    steps = next((origin["says"][key] for key in STEPS if key in origin["says"]), None)
+    says = release.origin["says"]
+    steps = next((says[key] for key in STEPS if key in says), None)
     facts = {
         subject: name,
         "seed": seed,
         **({"steps": steps} if isinstance(steps, int) else {}),
         "parameters": count_parameters(model),
-        **({"colors": colors.range, "colors_by": asdict(colors)} if colors else {}),
+        **({"colors": release.colors} if release.colors else {}),
         "config": sections,
         "identity": identify_run(row, config),
-        "released": dict(origin),
+        RELEASED: release.origin,
     }
     weights_sha256 = write_weights(output, model, facts)
     write_csv(

@@ -29,11 +29,6 @@ LARGEST = 2_000_000_000  # bytes of a file of weights
 LARGEST_TEXT = 1_000_000  # bytes of a config.json or run.json
 SECTIONS = ("state_dict", "model", "sd", "params_ema", "params", "module")  # that hold the tensors
 PREFIXES = ("module.", "model.", "params_ema.", "params.", "_orig_mod.")
-NOT_WEIGHTS = {
-    b"<!doctype": "a page of HTML",
-    b"<html": "a page of HTML",
-    b"version https://git-lfs": "a pointer of Git LFS",
-}
 # The class of numpy's scalars in a pickle, by its names in numpy 2 and 1, and what it is made with.
 SCALAR = np.float64(0).__reduce__()[0]
 NUMPY_SCALARS: list[Any] = [
@@ -46,7 +41,7 @@ NUMPY_SCALARS: list[Any] = [
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Tensors of a file by their names in it without a common `prefix`, with their metadata.
+    """Tensors of a file by their names in it without a common prefix, with their metadata.
 
     `facts` are the other fields of the file and of config.json; `record` is the record of a run of
     this project, and empty for weights that others released.
@@ -55,7 +50,6 @@ class Checkpoint:
     file: Path
     sha256: str
     tensors: Mapping[str, Tensor]
-    prefix: str = ""
     facts: Facts = field(default_factory=dict)
     record: Record = field(default_factory=dict)
 
@@ -67,7 +61,7 @@ def read_checkpoint(files: Files) -> Checkpoint:
     project is not the one in its record.
     """
     path = files.weights
-    _check_file(files)
+    _check_sizes(files)
     facts = read_json_map(files.facts) if files.facts else {}
     record: Record = {}
     if path.suffix == SAFETENSORS:
@@ -75,12 +69,11 @@ def read_checkpoint(files: Files) -> Checkpoint:
     else:
         tensors, others = _read_pickled(path)
         facts |= others
-    tensors, prefix = _strip_prefix(tensors)
-    return Checkpoint(path, compute_sha256(path), tensors, prefix, facts, record)
+    return Checkpoint(path, compute_sha256(path), _strip_prefix(tensors), facts, record)
 
 
-def _check_file(files: Files) -> None:
-    """Raise `UserError` for files that are too large, or begin as no weights do."""
+def _check_sizes(files: Files) -> None:
+    """Raise `UserError` for files that are too large."""
     for path in files.present:
         largest = LARGEST if path == files.weights else LARGEST_TEXT
         if path.stat().st_size > largest:
@@ -88,11 +81,6 @@ def _check_file(files: Files) -> None:
                 f"{path} has {path.stat().st_size:,} bytes, more than the {largest:,} that such a "
                 "file of these models may have; name another file."
             )
-    with files.weights.open("rb") as stream:
-        beginning = stream.read(512).lstrip().lower()
-    for begins, kind in NOT_WEIGHTS.items():
-        if beginning.startswith(begins):
-            raise UserError(f"{files.weights} is {kind}, not the weights; get the file itself.")
 
 
 def _read_safetensors(files: Files) -> tuple[Mapping[str, Tensor], Record]:
@@ -118,7 +106,8 @@ def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
     except pickle.UnpicklingError as error:
         raise UserError(
             f"{path} holds something else than tensors and plain values, which could run code, or "
-            "is damaged; it was not read: get the weights again, or in another format."
+            "is damaged or another kind of file, such as a page or a pointer; it was not read: get "
+            "the weights again, or in another format."
         ) from error
     except Exception as error:  # a damaged pickle can make its reader raise anything
         raise UserError(
@@ -139,29 +128,23 @@ def _find_tensors(content: Any) -> tuple[dict[Any, Any], Facts]:
     Trainers put it into a section of their checkpoint, LIIF's and LTE's into one of a section.
     """
     facts: Facts = {}
-    for _ in range(len(SECTIONS)):
-        section = next((s for s in SECTIONS if _holds_section(content, s)), None)
+    if not isinstance(content, dict):
+        return {}, facts
+    for _ in SECTIONS:
+        section = next((name for name in SECTIONS if isinstance(content.get(name), dict)), None)
         if section is None:
             break
         facts = {name: value for name, value in content.items() if name != section} | facts
         content = content[section]
-    return (content, facts) if isinstance(content, dict) else ({}, facts)
+    return content, facts
 
 
-def _holds_section(content: Any, name: str) -> bool:
-    """Decide whether the content of a file is a map with a map of this name."""
-    return isinstance(content, dict) and isinstance(content.get(name), dict)
-
-
-def _strip_prefix(tensors: Mapping[str, Tensor]) -> tuple[Mapping[str, Tensor], str]:
-    """Strip what wrappers of models put before all names; return it, too."""
-    whole = ""
-    wrapped = bool(tensors)
-    while wrapped:
-        shared = [p for p in PREFIXES if all(name.startswith(whole + p) for name in tensors)]
-        wrapped = bool(shared)
-        whole += shared[0] if shared else ""
-    return {name.removeprefix(whole): tensor for name, tensor in tensors.items()}, whole
+def _strip_prefix(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """Strip what a wrapper of models put before all names, once."""
+    for prefix in PREFIXES:
+        if tensors and all(name.startswith(prefix) for name in tensors):
+            return {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
+    return tensors
 
 
 def _is_plain(name: Any, value: Any) -> bool:

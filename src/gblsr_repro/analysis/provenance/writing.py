@@ -54,13 +54,9 @@ def list_facts(run: Recorded) -> dict[str, str]:
 
 
 def _describe_weights(weights: ReleasedOrigin) -> str:
-    """Describe who released weights, the license and the commit, and what they fit alike."""
+    """Describe who released weights, the license and the commit."""
     commit = weights.revision and f"commit {weights.revision}"
-    text = ", ".join(filter(None, (f"by {weights.by}", weights.license, commit)))
-    if weights.fits:
-        unsaid, fits = ", ".join(weights.unsaid), ", ".join(weights.fits)
-        text += f" (the file does not say {unsaid}: it fits {fits})"
-    return text
+    return ", ".join(filter(None, (f"by {weights.by}", weights.license, commit)))
 
 
 def _describe_image_set(images: Images) -> str:
