@@ -1,7 +1,9 @@
 """The dependencies that are collected for jobs are what these read."""
 
 import hashlib
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import made
 import numpy as np
@@ -25,6 +27,7 @@ from gblsr_repro.released import importing
 from gblsr_repro.training import run_record
 
 FLAT = your_own.FILES["src/flat.py"]
+ROWS = ARMS | METHODS
 
 # --- what is looked up ----------------------------------------------------------------------------
 
@@ -226,3 +229,32 @@ def test_images_made_from_a_run_of_another_version_come_with_a_warning(tiny, rai
     model = inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "was trained by another version of the code than there is now" in caplog.text
     assert np.isfinite(sum(float(p.detach().sum()) for p in model.parameters()))
+
+
+# --- what earlier releases stored -----------------------------------------------------------------
+
+STORED = json.loads(Path(__file__).with_name("stored_dependencies.json").read_text())
+
+
+@pytest.mark.parametrize("stored", STORED, ids=lambda s: " ".join(map(str, [*s.values()][:3])))
+def test_an_upgrade_asks_again_only_for_what_has_a_new_version(stored, repository):
+    """What the demo's jobs depended on in a release; a raised version is the one difference."""
+    files = [repository / "config" / name for name in ("config.yaml", "demo.yaml")]
+    subject = ROWS.get(stored["subject"], stored["subject"])
+    settings = configuration.load(files)
+    now = dependencies.collect_dependencies(stored["rule"], subject, settings)
+    now = json.loads(json.dumps(now))
+    then = dependencies.update_identity(stored["depends_on"])
+    for name in ("version", "models"):
+        now.pop(name, None)
+        then.pop(name, None)
+    assert now == then
+
+
+def test_runs_of_the_release_without_versions_have_the_first(repository):
+    files = [repository / "config" / name for name in ("config.yaml", "demo.yaml")]
+    for stored in (each for each in STORED if each["release"] == "0.3.0"):
+        then = dependencies.update_identity(stored["depends_on"])
+        now = dependencies.identify_run(ROWS[stored["subject"]], configuration.load(files))
+        assert then["version"] == 1
+        assert then["models"].keys() == now["models"].keys()
