@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: demo test test-slurm lint wheel lock bench clean
+.PHONY: demo test test-lowest test-slurm lint wheel lock bench clean
 
 demo: $(VENV)/installed # the whole workflow at demo size, on photographs that scikit-image ships
 	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml -- all
@@ -12,6 +12,15 @@ demo: $(VENV)/installed # the whole workflow at demo size, on photographs that s
 
 test: $(VENV)/installed # all tests but those of Slurm and of a GPU
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+test-lowest: # unit and protocol tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet uv
+	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python \
+		--resolution lowest-direct --requirement pyproject.toml --all-extras
+	build/lowest/bin/python -m pip install --quiet --no-deps --editable .
+	build/lowest/bin/snakemake --cores 1 --dry-run --quiet all -- all
+	build/lowest/bin/python -m pytest -n 2 --dist loadfile tests/unit tests/protocol
 
 test-slurm: $(VENV)/installed # submits to a real one-node Slurm that it starts; needs root, slurm-wlm, munge
 	$(BIN)/python -m pytest tests/slurm

@@ -1,7 +1,7 @@
 # The one entry. Stages are in workflow/rules/, one file each; read them in the order below.
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.12")
 
 
 report: "workflow/report/workflow.rst"
@@ -27,3 +27,9 @@ rule all:
         list_items("asr"),
         rules.claims.output,
         f"{R}/report.html",
+
+
+onsuccess:
+    for page in ("report.html", "native/report.html", "asr/report.html", "interpretations.md"):
+        if os.path.exists(f"{R}/{page}"):
+            print(f"Page: {R}/{page}", file=sys.stderr)

@@ -148,11 +148,6 @@ def nvidia_smi(folder: Path, count: int) -> None:
     (folder / "nvidia-smi").chmod(0o755)
 
 
-def use_plain_logger(profile: Path) -> None:
-    """Let a profile name Snakemake's own logger, whose text and logs of failed jobs tests read."""
-    profile.write_text(profile.read_text().replace("logger: gblsr", "show-failed-logs: true"))
-
-
 def rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file."""
     with path.open(newline="") as stream:

@@ -98,17 +98,6 @@ class Record(Entries):
     weights_sha256: str = ABSENT
 
 
-class TrainingProgress(Entries):
-    """How far a training is (see `training.loop`)."""
-
-    run: str
-    step: int
-    saved: int
-    steps: int
-    steps_per_second: float | None
-    running: bool
-
-
 def read_record(path: Path | str, kind: type[Entries] = Record) -> dict[str, Any]:
     """Read a record; `UserError` where it is missing, damaged or an entry has another type."""
     record = read_json_map(path)

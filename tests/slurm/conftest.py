@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import made
 import pytest
 import yaml
 
@@ -34,5 +33,4 @@ def reduced(checkout: Path) -> Path:
 def reduce(checkout: Path) -> Path:
     """Write a reduced demo config beside the checkout's own; return the checkout."""
     (checkout / "reduced.yaml").write_text(yaml.safe_dump(REDUCED))
-    made.use_plain_logger(checkout / "profiles/default/config.yaml")
     return checkout

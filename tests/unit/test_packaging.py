@@ -1,6 +1,7 @@
 """The package names ranges, the lock exact versions, and the conda environment the same.
 
-The version and its date are the same in the package, the citation and the changelog.
+The oldest Snakemake is the same for pip and for the Snakefile; the version and its date in the
+package, the citation and the changelog.
 """
 
 import re
@@ -48,8 +49,15 @@ def test_a_range_that_holds_the_pinned_version(line):
 def test_the_conda_environment_has_the_package_needs_at_the_pinned_versions():
     environment = yaml.safe_load((ROOT / "envs" / "gblsr.yaml").read_text())
     (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
-    needed = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
+    lines = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["hub"]
+    needed = {canonicalize_name(Requirement(line).name) for line in lines}
     assert pins(pip) == {name: LOCK[name] for name in needed}
+
+
+def test_the_snakefile_asks_for_the_oldest_snakemake_of_the_range():
+    (line,) = (line for line in OPTIONAL if Requirement(line).name == "snakemake")
+    (oldest,) = (c.version for c in Requirement(line).specifier if c.operator == ">=")
+    assert f'min_version("{oldest}")' in (ROOT / "Snakefile").read_text()
 
 
 def test_the_version_and_its_date_are_those_of_the_newest_release():

@@ -1,6 +1,5 @@
 """The loop computes the plain loop's weights, stopped or not, and logs what it did."""
 
-import json
 import math
 import os
 import signal
@@ -114,20 +113,6 @@ def test_a_stopped_job_goes_on_to_the_same_end(path, stop_at):
     assert torch.equal(again.weights(), whole.weights())
     assert rows_without_rate(record) == rows_without_rate(expected)
     assert record.resumed == 1
-
-
-def test_it_tells_how_far_it_is(path):
-    job = Job(path)
-    job.at[5] = stop
-    seen = []
-    job.at[3] = lambda: seen.append(json.loads(checkpoint.get_progress_path(path).read_text()))
-    with pytest.raises(StopRequested):
-        job.run()
-    told = {"run": "job", "step": 0, "saved": 0, "steps": 20, "steps_per_second": None}
-    assert seen == [told | {"running": True}]
-    last = json.loads(checkpoint.get_progress_path(path).read_text())
-    assert last.pop("steps_per_second") > 0
-    assert last == {"run": "job", "step": 6, "saved": 6, "steps": 20, "running": False}
 
 
 def test_a_signal_at_any_moment_of_a_step_finds_the_state_saved(path):

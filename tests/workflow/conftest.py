@@ -1,10 +1,8 @@
 """Fixtures that run Snakemake as a user would."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import made
 import pytest
 from finished_run import Finished
 from planning import Ended, Planner
@@ -20,19 +18,14 @@ def _planner(repository: Path) -> Iterator[Planner]:
 
 
 @pytest.fixture(scope="session")
-def run_snakemake(
-    repository: Path, _planner: Planner, tmp_path_factory: pytest.TempPathFactory
-) -> Snakemake:
-    """Run Snakemake with results and resources in a folder, and its own logger."""
-    profile = tmp_path_factory.mktemp("profile")
-    shutil.copy(repository / "profiles/default/config.yaml", profile)
-    made.use_plain_logger(profile / "config.yaml")
+def run_snakemake(_planner: Planner) -> Snakemake:
+    """Run Snakemake with results and resources in a folder."""
 
     def run(folder: Path, *words: object, configfile: object = None, **config: object) -> Ended:
         places = {name: folder / name for name in ("results", "resources")}
         pairs = [f"{key}={value}" for key, value in {**places, **config}.items()]
         files = ["--configfile", configfile] if configfile else []
-        line = [*files, "--workflow-profile", profile, "--cores", 1, "--nolock", *words]
+        line = [*files, "--cores", 1, "--nolock", *words]
         return _planner.run("snakemake", *line, "--config", *pairs)
 
     return run

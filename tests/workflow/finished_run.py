@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import made
 import yaml
 import your_own
 from planning import Planner, list_jobs
@@ -31,7 +30,6 @@ class Finished:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        made.use_plain_logger(folder / "profiles/default/config.yaml")
         (folder / "src" / "plain.py").write_text(your_own.FILES["src/flat.py"])
         your_own.add_row(folder, "flat", arm=self.own, decoder="plain:FlatDecoder")
         settings = config.load([folder / "config" / name for name in ("config.yaml", "demo.yaml")])

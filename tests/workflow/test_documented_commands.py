@@ -54,7 +54,6 @@ class Checkout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.said: dict[tuple[str, ...], str] = {}
-        made.use_plain_logger(folder / "profiles/default/config.yaml")
         settings = config.merge(config.load([folder / "config/config.yaml"]), SMALL)
         settings["native"]["arms"].append("flat")
         settings["asr"]["methods"].append("blend_rdn")

@@ -57,7 +57,7 @@ def test_no_target_means_all_whose_jobs_say_what_they_need(everything):
 
 
 def test_jobs_write_to_their_logs_alone(everything):
-    """Lines of theirs on a terminal would break the table of jobs that the logger draws there."""
+    """Of a job that fails Snakemake prints the log, and nothing else that it said is kept."""
     commands = re.findall(r"^Shell command: (python .*)$", everything, re.M)
     assert len(commands) > 100
     assert all(re.search(r" > \S+/logs/\S+ 2>&1$", command) for command in commands), commands

@@ -1,4 +1,4 @@
-"""Commands that report on runs: tables, figures, claims, pages, plan and progress."""
+"""Commands that report on runs: tables, figures, claims, pages and plan."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def print_summary(options: Options) -> None:
             print(f"{place.stem:<8} {shown}")
 
 
-# --- cost and progress --------------------------------------------------------------------------
+# --- cost ---------------------------------------------------------------------------------------
 
 
 @command("plan", CONFIG)
@@ -143,11 +143,3 @@ def print_plan(options: Options) -> None:
     from ..operations import plan
 
     print(plan.format_plan(plan.estimate_plan(options.config)))
-
-
-@command("progress", CONFIG)
-def print_progress(options: Options) -> None:
-    """List the unfinished trainings with their progress; runs nothing."""
-    from ..operations import trainings
-
-    print(trainings.list_trainings(Path(options.config["results"])))

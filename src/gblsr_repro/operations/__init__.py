@@ -1,1 +1,1 @@
-"""Estimate the costs of a configuration, and report the progress of its trainings."""
+"""Estimate the costs of a configuration."""

@@ -168,14 +168,9 @@ def _describe_commit(state: State) -> str:
     return f"commit {commit}" if commit else "an unknown commit"
 
 
-def get_progress_path(path: Path) -> Path:
-    """Return the path of the progress file of a run, beside its state."""
-    return path.with_suffix(".json")
-
-
 def remove_state(path: Path) -> None:
-    """Remove the states and the progress file of a finished run."""
-    for file in (path, get_previous_path(path), get_progress_path(path)):
+    """Remove the states of a finished run."""
+    for file in (path, get_previous_path(path)):
         file.unlink(missing_ok=True)
 
 

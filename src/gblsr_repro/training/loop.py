@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -15,12 +14,10 @@ from torch import Tensor, nn
 
 from .. import runtime
 from ..errors import StopRequested, UserError
-from ..files import write_json
 from ..models.base import Model
 from ..progress import Progress, log
 from . import checkpoint
 
-PROGRESS_SECONDS = 15.0  # between two writes of the progress file
 LOG_COLUMNS = ("step", "loss", "gradient_norm", "bandwidth", "steps_per_second")
 
 Batch = TypeVar("Batch")
@@ -96,7 +93,8 @@ def train(
     with checkpoint.lock_state(run.path, label):
         run.resume(dict(trained_by))
         model.train()
-        with checkpoint.StopOnSignal() as stop, run.report_progress() as progress:
+        progress = Progress(label, run.steps, start=run.step)
+        with checkpoint.StopOnSignal() as stop, progress:
             while run.step < run.steps:
                 if training.schedule is not None:
                     rate = training.schedule(run.step)
@@ -107,9 +105,8 @@ def train(
                     after_step(run.step)
                 finished = run.step == run.steps
                 if finished or run.step % settings["log_every"] == 0:
-                    run.log_row(model.get_bandwidth())
+                    progress.update(0, **run.log_row(model.get_bandwidth()))
                 progress.update()
-                run.write_progress()
                 signal = stop.name
                 due = signal or run.step % settings["checkpoint_every"] == 0
                 if keep_state if finished else due:
@@ -143,8 +140,8 @@ class _Run:
         self.losses: list[float] = []
         self.norm = 0.0
         self.unchecked: list[tuple[Tensor, Tensor]] = []
-        self.started = self.logged_at = self.progress_written_at = time.monotonic()
-        self.logged_step = self.saved_step = 0
+        self.started = self.logged_at = time.monotonic()
+        self.logged_step = 0
 
     def resume(self, trained_by: dict[str, Any]) -> None:
         """Load the saved state, if there is one, and note what trains the remaining steps."""
@@ -154,7 +151,6 @@ class _Run:
             self.optimizer.load_state_dict(state["optimizer"])
             checkpoint.restore_random_state(state["random"])
             self.step, self.losses = state["step"], state["losses"]
-            self.saved_step = self.step
             names = ("rows", "wall_seconds", "resumed", "peak_memory_mib", "trained_by")
             self.training_log = TrainingLog(**{name: state[name] for name in names})
             self.training_log.resumed += self.step < self.steps
@@ -205,8 +201,8 @@ class _Run:
             self.losses.append(loss)
             self.norm = norm
 
-    def log_row(self, bandwidth: float | None) -> None:
-        """Append a log row and show its values."""
+    def log_row(self, bandwidth: float | None) -> dict[str, float]:
+        """Append a log row; return its loss and, if there is one, its bandwidth."""
         self.check_values()
         now = time.monotonic()
         row = {
@@ -218,41 +214,7 @@ class _Run:
         }
         self.training_log.rows.append(row)
         self.losses, self.logged_at, self.logged_step = [], now, self.step
-        shown = {k: v for k in ("loss", "bandwidth") if (v := row[k]) is not None}
-        self.progress.update(0, **shown)
-
-    @contextmanager
-    def report_progress(self) -> Iterator[Progress]:
-        """Show the progress of the block, and write the progress file at its start and end."""
-        with Progress(self.label, self.steps, start=self.step) as self.progress:
-            self.write_progress(at_once=True)
-            try:
-                yield self.progress
-            finally:
-                self.write_progress(at_once=True, running=False)
-
-    def write_progress(self, at_once: bool = False, running: bool = True) -> None:
-        """Write the progress file beside the state, which `gblsr-repro progress` reads.
-
-        Keys: run, step and saved (the last step with a state) of steps, steps_per_second (None
-        before the first), running. At most every `PROGRESS_SECONDS` unless `at_once`.
-        """
-        now = time.monotonic()
-        if not at_once and now - self.progress_written_at < PROGRESS_SECONDS:
-            return
-        self.progress_written_at = now
-        content = {
-            "run": self.label,
-            "step": self.step,
-            "saved": self.saved_step,
-            "steps": self.progress.total,
-            "steps_per_second": self.progress.rate or None,
-            "running": running,
-        }
-        try:
-            write_json(checkpoint.get_progress_path(self.path), content)
-        except UserError as error:  # a full disk: saving the next state fails with this error, too
-            log.warning("%s: its progress file was not written: %s", self.label, error)
+        return {k: v for k in ("loss", "bandwidth") if (v := row[k]) is not None}
 
     def save(self) -> None:
         """Save the state after checking the values of the last steps."""
@@ -273,7 +235,6 @@ class _Run:
                 "trained_by": self.training_log.trained_by,
             },
         )
-        self.saved_step = self.step
 
     def count_wall_seconds(self) -> float:
         """Count the seconds spent on the run by all its processes."""
