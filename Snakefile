@@ -30,6 +30,6 @@ rule all:
 
 
 onsuccess:
-    for page in ("report.html", "native/report.html", "asr/report.html", "interpretations.md"):
+    for page in ("report.html", "native/report.html", "asr/report.html"):
         if os.path.exists(f"{R}/{page}"):
             print(f"Page: {R}/{page}", file=sys.stderr)
