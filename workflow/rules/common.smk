@@ -25,12 +25,12 @@ from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 # Jobs find the package, and modules of the user's where Snakemake was started with --directory, too.
 FOLDERS = [name for name in os.getenv("PYTHONPATH", "").split(os.pathsep) if name]
 FOLDERS = [os.path.join(workflow.rundir, name) for name in FOLDERS]
-os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), *FOLDERS])
+os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT / "src"), *FOLDERS]))
 # They run by the interpreter that runs Snakemake, activated or not, if it has what the package
 # needs; else by the one of `--software-deployment-method conda`, or the first on PATH.
 if find_spec("torch"):
     BIN = os.path.dirname(sys.executable)
-    os.environ["PATH"] = os.pathsep.join([BIN, os.getenv("PATH", "")])
+    os.environ.update(PATH=os.pathsep.join([BIN, os.getenv("PATH", "")]))
 
 
 @contextmanager
