@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -181,6 +182,11 @@ def describe_device(device: torch.device) -> dict[str, Any]:
         "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
         "deterministic": torch.are_deterministic_algorithms_enabled(),
     }
+
+
+def identify_device(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Select from a description what scores may depend on: all but the number of threads."""
+    return {name: value for name, value in description.items() if name != "threads"}
 
 
 def _read_cpu_name() -> str:

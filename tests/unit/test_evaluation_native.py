@@ -137,6 +137,7 @@ def test_what_was_measured_from_the_same_is_kept(place, evaluated, monkeypatch):
     evaluate(255 - images)
     assert measured == ["kodak_0", "kodak_1"]
     assert table.read_bytes() != before
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
     evaluate(images)
     assert measured == ["kodak_0", "kodak_1"]
     assert table.read_bytes() == before

@@ -46,6 +46,13 @@ def test_another_working_directory_takes_all_files_and_the_checkout_none(checkou
     before = listing(checkout)
     demo = ["--configfile", checkout / "config" / "demo.yaml"]
     directory = elsewhere / "deeper"
+    directory.mkdir()
+    for name in (
+        "yaml",
+        "random",
+        "statistics",
+    ):  # of the user's, which no job may take for its own
+        (directory / f"{name}.py").write_text("raise SystemExit('a file of the user')\n")
     words = ["--snakefile", checkout / "Snakefile", "--directory", directory, *demo]
     run(elsewhere, *words, "--", TARGET)
     assert (directory / TARGET).is_file()
@@ -67,6 +74,33 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
     assert "bicubic" in run(elsewhere, "--configfile", "mine.yaml", "--dry-run")
     assert listing(elsewhere / "results") == before
+
+
+@pytest.mark.parametrize("modifier", ['prefix: "pre"', 'replace_prefix: {"results": "mine"}'])
+def test_a_module_whose_paths_are_changed_is_refused_while_planning(
+    repository, elsewhere, modifier
+):
+    """Since jobs write where the config says."""
+    snakefile = IMPORTING.format(snakefile=repository / "Snakefile", target=TARGET)
+    snakefile = snakefile.replace('config: config["gblsr"]', f"config: dict()\n    {modifier}")
+    (elsewhere / "Snakefile").write_text(snakefile)
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run"],
+        cwd=elsewhere, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "name another folder as `results` in its config instead" in done.stdout + done.stderr
+
+
+def test_config_files_by_two_options_are_refused(repository, elsewhere):
+    """Snakemake would take the last alone."""
+    files = (word for n in ("demo", "short") for word in ("--configfile", f"config/{n}.yaml"))
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", *files],
+        cwd=repository, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "name all files after one: `--configfile A B`" in done.stdout + done.stderr
 
 
 def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(checkout, elsewhere):

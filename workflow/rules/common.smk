@@ -42,6 +42,8 @@ def exit_at_mistakes():
         sys.exit(f"gblsr-repro: {error}")
 
 
+if sys.argv.count("--configfile") > 1:  # Snakemake takes the last alone
+    sys.exit("gblsr-repro: `--configfile` comes twice; name all files after one: `--configfile A B`.")
 with exit_at_mistakes():
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
@@ -53,6 +55,11 @@ with exit_at_mistakes():
     settings_module.find_mirror(config)
 
 R = config["results"]
+if workflow.modifier.path_modifier.replace_prefix(R) != R:
+    sys.exit(
+        "gblsr-repro: this module has a `prefix` or `replace_prefix`, which its jobs do not know; "
+        "name another folder as `results` in its config instead."
+    )
 # Validated here, once for all jobs. A job on a node of a cluster reads the Snakefile again and gets
 # what the workflow was planned with, or says that the settings have changed since.
 CONFIG, PLANNED = settings_module.plan_settings(config, R)

@@ -80,6 +80,8 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     dependencies |= {name: value for name, value in settings.items() if not is_monitoring(name)}
     if listed.sizes:
         dependencies["sizes"] = digest_image_sizes(config)
+    if listed.borders:
+        dependencies["borders"] = list_borders(subject, config)
     if listed.version:
         dependencies[VERSION] = listed.version
     if classes:
@@ -213,6 +215,17 @@ def digest_code(code: tuple[str, ...]) -> Dependencies:
                 digest.update(f"{file.relative_to(PACKAGE)} {compute_sha256(file)}".encode())
         digests[f"src/gblsr_repro/{name}"] = digest.hexdigest()
     return digests
+
+
+def list_borders(subject: Subject, config: Config) -> dict[str, int]:
+    """List asr.shave_extra by data set, of one column or all, where it is more than 0.
+
+    The files of scores are named by data set: one that another column shows is measured again.
+    """
+    asr = config["asr"]
+    columns = asr["evaluate"] if subject is None else [subject]
+    borders = {asr["evaluate"][name]: asr["shave_extra"].get(name, 0) for name in columns}
+    return {dataset: border for dataset, border in borders.items() if border}
 
 
 def digest_image_sizes(config: Config) -> str:

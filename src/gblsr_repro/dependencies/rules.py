@@ -19,7 +19,8 @@ class Rule:
     computation. Of a job about a row its defining columns count and, for arms and methods, the
     settings and the versions of the classes that it names. `all_arms` adds the versions of the
     classes of all arms. `training` adds the settings of the training, `initial` those that set
-    initial values alone, `sizes` the rows of config/sizes.tsv. `files` are files in config/, and
+    initial values alone, `sizes` the rows of config/sizes.tsv, `borders` the pixels that are left
+    out around the images of every data set. `files` are files in config/, and
     `code` files and folders of the package, that count by their content.
     """
 
@@ -30,6 +31,7 @@ class Rule:
     training: bool = False
     initial: bool = True
     sizes: bool = False
+    borders: bool = False
     files: tuple[str, ...] = ()
 
 
@@ -114,8 +116,8 @@ RULES = {
     "asr_standardize": Rule(("asr.train",), version=1),
     "asr_train_run": Rule(("asr.train",), version=1, training=True),
     "import_method": Rule(("released.{}", "asr.training.scale_range"), version=1),
-    "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), version=1),
-    "asr_bicubic": Rule(("asr.downsampling", "asr.shave_extra.{}"), version=1),
+    "asr_evaluate": Rule(("asr.downsampling",), version=1, borders=True),
+    "asr_bicubic": Rule(("asr.downsampling",), version=1, borders=True),
     "asr_latency": Rule(
         (
             "latency.warmup",

@@ -25,6 +25,7 @@ from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..dependencies import collect_dependencies
 from ..errors import UserError
 from ..files import write_csv, write_json
+from ..runtime import identify_device
 from . import luma
 from .kept_rows import compute_rows
 
@@ -178,6 +179,7 @@ def score_column(
         }
         dependencies = {**settings, **weights, **content, "scale": scale}
         # Scores of another device are not called those of this one.
-        rows = score_set(upsample, column, scale, config, state, {**dependencies, **facts})
+        kept = {**dependencies, **{name: identify_device(facts[name]) for name in facts}}
+        rows = score_set(upsample, column, scale, config, state, kept)
         write_csv(path, COLUMNS, rows)
         write_json(path.with_suffix(".json"), {**description, **facts, "depends_on": dependencies})

@@ -79,7 +79,10 @@ def evaluate_run(
         label = f"evaluate {arm.arm} seed {seed} on {name}"
         facts = {"dataset": name, "images": count, "depends_on": dependencies}
         # Scores of another device or of other versions are not called those of this one.
-        kept = dependencies | {key: description[key] for key in ("device", "versions")}
+        kept = dependencies | {
+            "device": runtime.identify_device(description["device"]),
+            "versions": description["versions"],
+        }
         rows = compute_rows(state, name, kept, count, score, label)
         table = output / f"{name}.csv"
         write_csv(table, COLUMNS, rows)

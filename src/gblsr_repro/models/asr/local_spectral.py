@@ -115,6 +115,8 @@ class GBLSR(QueryDecoder):
 
             return render_rows, 1
         scale = self._find_integer_scale(area.cells, size)
+        if scale < 1:
+            raise ValueError(f"the path {FOLDED!r} needs a whole scale, not {area.cells} to {size}")
         kernel = self.fold(scale)
 
         def render_folded_rows(top: int, bottom: int) -> Tensor:
