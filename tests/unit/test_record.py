@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import json
 import re
 import shutil
@@ -305,8 +304,13 @@ def test_claims_and_page_follow_from_the_values(
     shutil.copytree(RECORD, copy)
     assert main(["record", "--rebuild", "--output", str(copy)]) == 0
     for name in ("claims.csv", "README.md"):
-        same = filecmp.cmp(copy / name, RECORD / name, shallow=False)
+        same = read_rounded(copy / name) == read_rounded(RECORD / name)
         assert same, f"{name}: run gblsr-repro record --rebuild --output docs/record"
+
+
+def read_rounded(path: Path) -> str:
+    """Read a file without the last digits of its numbers, which depend on the version of pandas."""
+    return re.sub(r"(\.\d{9})\d+", r"\1", path.read_text("utf-8"))
 
 
 def test_every_section_of_the_page_has_a_title_of_its_own() -> None:

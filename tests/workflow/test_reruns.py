@@ -297,6 +297,7 @@ ROWS = [
     code("analysis/statistics.py", NOTHING, {*AGGREGATED, "show_native", *SEEN}),
     edit("config/sizes.tsv", "set14\t", "set15\t", NOTHING, set()),
     edit("config/pixels.tsv", "kodim01.png\t", "kodim01.PNG\t", NOTHING, set()),
+    edit("envs/gblsr.yaml", "==2.4.6", "==2.4.7", NOTHING, set()),
     setting("preset", "short", NOTHING, {"aggregate_native", "show_native", *SEEN}),
     # what was made, and is now another, or gone
     changed("claims.md", "", NOTHING, {"claims"}),

@@ -69,7 +69,9 @@ def _describe_type(schema: dict[str, Any]) -> str:
     bounds = {key: schema[key] for key in RANGES if abs(schema.get(key, LARGEST)) < LARGEST}
     if bounds.get("maximum") == LARGEST_INTEGER:
         del bounds["maximum"]
-    ranges = [f"{RANGES[key]} {bound:,}" for key, bound in bounds.items()]
+    # Whole bounds of numbers are integers to some versions of pydantic, and floats to others.
+    whole = {key: int(bound) for key, bound in bounds.items() if bound == int(bound)}
+    ranges = [f"{RANGES[key]} {bound:,}" for key, bound in (bounds | whole).items()]
     return " ".join([schema["type"], ", ".join(ranges)]).strip().replace(AT_LEAST_ANY, ABOVE_ZERO)
 
 

@@ -52,6 +52,11 @@ def _require_file_names(path: str) -> str:
     return path
 
 
+def _expand_home(path: str) -> str:
+    """Replace ~ at the beginning of a path; one validator, since pydantic 2.9 takes no second."""
+    return os.path.expanduser(_require_file_names(path))
+
+
 def _refuse_split_names(column: str) -> str:
     """Refuse the column names train and validation, which are splits."""
     if column in ("train", "validation"):
@@ -92,7 +97,7 @@ FileName = AfterValidator(_require_file_names)
 Folder = Annotated[str, Field(pattern=FOLDER, max_length=400), FileName]
 Text = Annotated[str, Field(pattern=ONE_LINE, max_length=1000)]
 Place = Annotated[Text, FileName]  # a file or folder, or an address
-HomePath = Annotated[Place, AfterValidator(os.path.expanduser)]  # may begin with ~
+HomePath = Annotated[Text, AfterValidator(_expand_home)]  # may begin with ~
 Resource = Annotated[str, Field(pattern=RESOURCE, max_length=100)]
 Key = TypeVar("Key")
 Columns = Annotated[dict[Key, Column], Field(min_length=1), BeforeValidator(drop_nulls)]
