@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import subprocess
 import sys
 
@@ -76,3 +77,12 @@ def test_photographs_need_no_posix(superres_run, photo_file, tmp_path):
     assert Image.open(tmp_path / "big.png").size == (140, 90)
     assert [path.name for path in tmp_path.glob("*big*")] == ["big.png"]
     assert not list(tmp_path.glob("*.unfinished"))
+
+
+def test_a_job_whose_log_is_full_says_why_on_the_terminal():
+    """As under the workflow, which gives it a file that is still the terminal."""
+    command = f"exec 3>&2; {sys.executable} -P -m gblsr_repro fetch nothing > /dev/full 2>&1"
+    environment = os.environ | {"GBLSR_TERMINAL": "3"}
+    done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("gblsr-repro: config/datasets.tsv has no data set 'nothing'")

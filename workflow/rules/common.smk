@@ -33,6 +33,11 @@ if find_spec("torch"):
     os.environ.update(PATH=os.pathsep.join([BIN, os.getenv("PATH", "")]))
 
 
+# A job whose log cannot be written, as on a full disk, says why it failed here.
+shell.prefix("exec 3>&2; ")
+os.environ.update(GBLSR_TERMINAL="3")
+
+
 @contextmanager
 def exit_at_mistakes():
     """Exit with the one sentence of a mistake of the user's."""
@@ -43,7 +48,9 @@ def exit_at_mistakes():
 
 
 if sys.argv.count("--configfile") > 1:  # Snakemake takes the last alone
-    sys.exit("gblsr-repro: `--configfile` comes twice; name all files after one: `--configfile A B`.")
+    sys.exit(
+        "gblsr-repro: `--configfile` comes twice; name all files after one: `--configfile A B`."
+    )
 with exit_at_mistakes():
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)

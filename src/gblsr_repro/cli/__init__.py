@@ -21,6 +21,8 @@ from ..progress import set_up_logging
 from . import images, jobs, reports  # noqa: F401 (their commands)
 from .commands import COMMANDS, read_options
 
+TERMINAL = "GBLSR_TERMINAL"  # an environment variable: the number of a file that is the terminal
+
 GROUPS = {
     "native": "Native reconstruction: arms, one run per seed.",
     "asr": "Arbitrary-scale super-resolution: methods, one run per seed.",
@@ -64,36 +66,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with explain_memory_shortage("The computation of this command"):
             command.execute(read_options(command, options))
     except UserError as error:
-        print(f"gblsr-repro: {error}", file=sys.stderr)
-        return 2
+        return _explain(error, 2)
     except StopRequested as stop:
-        print(f"gblsr-repro: {stop}", file=sys.stderr)
-        return 75
+        return _explain(stop, 75)
     except SyntaxError as error:  # in a module of the package that the command imports
-        print(f"gblsr-repro: {build_syntax_error(error)}", file=sys.stderr)
-        return 2
+        return _explain(build_syntax_error(error), 2)
     except ModuleNotFoundError as error:
-        print(
-            f"gblsr-repro: {sys.executable} lacks the package {error.name!r}; use the environment "
-            "in which gblsr-repro is installed, or Snakemake's `--software-deployment-method "
-            "conda`.",
-            file=sys.stderr,
+        return _explain(
+            f"{sys.executable} lacks the package {error.name!r}; use the environment in which "
+            "gblsr-repro is installed, or Snakemake's `--software-deployment-method conda`.",
+            2,
         )
-        return 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        print(
-            f"gblsr-repro: {error.filename or 'A file'} cannot be read or written "
-            f"({error.strerror or error}); solve that and run the same command again.",
-            file=sys.stderr,
+        return _explain(
+            f"{error.filename or 'A file'} cannot be read or written ({error.strerror or error}); "
+            "solve that and run the same command again.",
+            2,
         )
-        return 2
     except KeyboardInterrupt:
-        print("gblsr-repro: interrupted; the same command resumes the work.", file=sys.stderr)
-        return 130
+        return _explain("interrupted; the same command resumes the work.", 130)
     return 0
+
+
+def _explain(reason: object, status: int) -> int:
+    """Print why a command ends, and return its exit status.
+
+    A job of the workflow prints into its log. Where that fails, as on a full disk, it prints to the
+    terminal, which the workflow leaves open for it.
+    """
+    sentence = f"gblsr-repro: {reason}\n"
+    try:
+        sys.stderr.write(sentence)
+        sys.stderr.flush()
+    except OSError:
+        if TERMINAL in os.environ:
+            os.write(int(os.environ[TERMINAL]), sentence.encode())
+    return status
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
