@@ -47,11 +47,7 @@ def test_another_working_directory_takes_all_files_and_the_checkout_none(checkou
     demo = ["--configfile", checkout / "config" / "demo.yaml"]
     directory = elsewhere / "deeper"
     directory.mkdir()
-    for name in (
-        "yaml",
-        "random",
-        "statistics",
-    ):  # of the user's, which no job may take for its own
+    for name in ("yaml", "random", "statistics"):  # of the user's: no job imports them
         (directory / f"{name}.py").write_text("raise SystemExit('a file of the user')\n")
     words = ["--snakefile", checkout / "Snakefile", "--directory", directory, *demo]
     run(elsewhere, *words, "--", TARGET)
@@ -69,6 +65,7 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     (elsewhere / "Snakefile").write_text(snakefile)
     run(elsewhere, "--configfile", "mine.yaml")
     assert (elsewhere / TARGET).is_file()
+    run(elsewhere, "--configfile", "mine.yaml", "--report", elsewhere / "page.html")
     before = listing(elsewhere / "results")
     settings["asr"]["downsampling"] = "pil"
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
