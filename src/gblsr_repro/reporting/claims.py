@@ -9,7 +9,7 @@ from ..analysis.claims.verdicts import JudgedClaim, Verdict
 from .layout import DASH, Table
 from .page import Section, build_simple_table
 
-VERDICT_STYLES = {  # a sign, a class of templates/page.css, and what the verdict means
+VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.REPRODUCED: (
         "✓", "good", "agrees at the paper's printed precision, or the claimed relation holds"),
     Verdict.WITHIN_NOISE: ("≈", "near", "misses by no more than the tolerance stated beside it"),
@@ -26,6 +26,7 @@ VERDICT_STYLES = {  # a sign, a class of templates/page.css, and what the verdic
         "○", "other", "timed on a GPU that other processes used: shown alone"),
     Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is stated"),
 }  # fmt: skip
+"""A sign, a class of templates/page.css, and what the verdict means."""
 RARE = (Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)
 """The verdicts that are explained only where they occur."""
 
