@@ -21,6 +21,8 @@ from gblsr_repro.config import locate_row
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import read_csv, write_bytes, write_text
 from gblsr_repro.records import read_record
+from gblsr_repro.reporting.layout import format_number
+from gblsr_repro.reporting.page import Section, build_simple_table, render_markdown
 from gblsr_repro.runs import find_recorded_row
 from gblsr_repro.weights import build_metadata, read_weights
 from gblsr_repro.wording import format_commit
@@ -66,30 +68,27 @@ def format_card(path: Path | str) -> str:
     record, tensors = read_weights(path)
     benchmark, _, row = locate_row(find_recorded_row(record))
     measures = MEASURES[benchmark]
-    lines = [
-        f"# {Path(path).name}: {row}",
-        "",
-        f"- trained for {record['steps']:,} steps on {record['trained_on']}, seed {record['seed']}",
-        f"- {sum(t.numel() for t in tensors.values()):,} values, those of matrices and kernels in "
-        "half precision",
-        f"- code: commit {record['commit']}; weights of the run: SHA-256 {record['run_sha256']}",
-        "",
-        f"Measured on {record.get('measured_on', MEASURED_ON)}:",
-        "",
-        "| Data | Images | " + " | ".join(measures.values()) + " |",
-        "| --- " * (2 + len(measures)) + "|",
-    ]
+    text = (
+        f"Trained for {record['steps']:,} steps on {record['trained_on']}, seed {record['seed']}. "
+        f"{sum(t.numel() for t in tensors.values()):,} values, those of matrices and kernels in "
+        f"half precision. Code: commit {record['commit']}; weights of the run: SHA-256 "
+        f"{record['run_sha256']}."
+    )
+    rows = []
     for data, means in record["quality"].items():
-        cells = [data.replace("_", " "), str(means["images"])]
-        cells += [
-            f"{means[c]:.{2 if 'dB' in measures[c] else 4}f}" if c in means else "-"
-            for c in measures
+        numbers = [
+            format_number(means.get(name, math.nan), "{:.2f}" if "dB" in title else "{:.4f}")
+            for name, title in measures.items()
         ]
-        lines.append("| " + " | ".join(cells) + " |")
+        rows.append([data.replace("_", " "), str(means["images"]), *numbers])
+    table = build_simple_table(("Data", "Images", *measures.values()), rows)
+    measured_on = f"Measured on {record.get('measured_on', MEASURED_ON)}."
+    inside = [Section("Quality", measured_on, [table])]
     if "color_cast" in record:
-        lines += ["", _describe_color_cast(record["color_cast"])]
+        inside.append(Section("Color cast", _describe_color_cast(record["color_cast"])))
     settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
-    return "\n".join([*lines, "", f"Settings: {settings}.", ""])
+    inside.append(Section("Settings", f"{settings}."))
+    return render_markdown(Section(f"{Path(path).name}: {row}", text, inside=inside))
 
 
 def _describe_color_cast(cast: Mapping[str, Any]) -> str:

@@ -58,7 +58,7 @@ def test_bundled_weights_are_the_default(
     quality = {"set5_x2": 36.5}
     bundle(tmp_path, "gblsr_asr_nole", ("psnr_y", "ssim_y"), quality, asr)
     card = (package / "native.md").read_text()
-    assert "| kodak | 2 | 22.25 | 0.7500 | - |" in card
+    assert "| kodak | 2 | 22.25 | 0.7500 | — |" in card
     assert "0123456789abcdef" in card
 
     monkeypatch.chdir("/")  # outside a checkout: the file brings all that is needed along

@@ -21,6 +21,7 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_methods
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
+from gblsr_repro.reporting.claims import VERDICT_STYLES
 from gblsr_repro.reporting.page import Section, build_simple_table, render_html
 from results import Results, build_demo_run
 
@@ -133,7 +134,7 @@ def test_the_page_has_every_claim_and_table(page: Tree) -> None:
     assert "Not the paper's experiment." in page.text
     for claim in CLAIMS.values():
         assert page.words.count(claim.sentence) >= 1, claim.id
-    assert "different conditions" in page.text
+    assert "different conditions; would hold +2.974 dB +2.974 dB" in page.text
     frames = [attributes for attributes in page.tags("div") if attributes["class"] == "scroll"]
     assert len(page.tags("table")) + len(page.tags("img")) == len(frames)
     assert all(frame["aria-label"] for frame in frames)
@@ -166,7 +167,8 @@ def test_a_verdict_has_its_sign_whatever_qualifies_it() -> None:
     verdicts = ("reproduced", "reproduced, on other images", "different conditions; would hold")
     table = build_simple_table(("Claim", "Verdict"), [("a", verdict) for verdict in verdicts])
     page = Section("Page", inside=[Section("Claims", tables=[table])])
-    badges = [span["class"] for span in Tree(render_html(page, warning="")).tags("span")]
+    html = render_html(page, "", VERDICT_STYLES)
+    badges = [span["class"] for span in Tree(html).tags("span")]
     assert badges == ["badge good", "badge good", "badge other"]
 
 

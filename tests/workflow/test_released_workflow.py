@@ -60,7 +60,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     assert page.count(SAID) == 1
     assert "Scores of released weights." in page
     assert "No training run is aggregated yet." in page
-    claims = (results / "asr/claims.md").read_text()
+    claims = (results / "asr/claims.csv").read_text()
     assert "different conditions" in claims  # a stand-in for Set5
     assert resources.is_dir()
 

@@ -71,7 +71,6 @@ for page, jobs in PAGES.items():
                 category="Claims",
                 labels={"what": f"every claim with its verdict{SUBJECTS[page]}"},
             ),
-            f"{folder}/claims.md",
         log:
             f"{R}/logs/{page}claims.log",
         retries: 0
@@ -92,7 +91,6 @@ for page, jobs in PAGES.items():
             f"{page}report"
         input:
             list_items_of_page(page),
-            f"{folder}/claims.md",
             claims=f"{folder}/claims.csv",
         output:
             report(

@@ -35,14 +35,12 @@ def write_items(options: Options) -> None:
 
 @command("claims", CONFIG, AGGREGATES, path_in_results("--output", ""))
 def judge_claims(options: Options) -> None:
-    """Judge all claims of the paper by the aggregates of a run; write claims.csv and claims.md."""
+    """Judge all claims of the paper by the aggregates of a run; write claims.csv."""
     from ..analysis.claims import judge, verdicts
-    from ..reporting import claims_page
+    from ..reporting.claims import list_counts
 
-    table = options.output / verdicts.FILE
-    judge.write(options.aggregates, table, options.config)
-    written = claims_page.write(table, table.with_suffix(".md"))
-    log.info("claims: %s", claims_page.list_counts(written))
+    written = judge.write(options.aggregates, options.output / verdicts.FILE, options.config)
+    log.info("claims: %s", list_counts(written))
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -105,7 +103,7 @@ def print_summary(options: Options) -> None:
     """Print the main numbers of a run and the paths of its tables, figures and pages."""
     from ..analysis.claims import verdicts
     from ..analysis.reader import Aggregates
-    from ..reporting import claims_page
+    from ..reporting.claims import list_counts
 
     config, results = options.config, Path(options.config["results"])
     numbers = results / "aggregates" / "native.csv"
@@ -125,9 +123,9 @@ def print_summary(options: Options) -> None:
         print("These numbers show that everything runs; they are not the paper's experiment.")
     if (results / verdicts.FILE).is_file():
         claims = verdicts.read_claims(results / verdicts.FILE)
-        print(f"claims: {claims_page.list_counts(claims)}")
+        print(f"claims: {list_counts(claims)}")
     print()
-    for name in ("tables", "figures", "claims.md", "report.html"):
+    for name in ("tables", "figures", verdicts.FILE, "report.html"):
         place, here = results / name, Path.cwd()
         if place.exists():
             shown = place.relative_to(here) if place.is_relative_to(here) else place

@@ -152,11 +152,7 @@ RULES = {
     ),
     "claims": Rule(
         EXPERIMENT,
-        code=(
-            "analysis",
-            "reporting/claims_page.py",
-            "reporting/templates/page.md.j2",
-        ),
+        code=("analysis",),
         files=ROWS + PROTOCOL + PUBLISHED,
     ),
     "show": Rule(

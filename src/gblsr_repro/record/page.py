@@ -17,7 +17,7 @@ from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary, compare_means
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
-from ..reporting.claims_page import count_by_topic, format_agreement, format_value, summarize
+from ..reporting.claims import count_by_topic, format_agreement, format_value, summarize
 from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject

@@ -4,6 +4,7 @@ Reads aggregates/*.csv, aggregates/provenance_*.json and claims.csv, which `gbls
 computes.
 
 `items` groups the items of config/items.tsv by the jobs that make them, and finds the functions of
-`tables` and `figures` that do, with the words of `captions`; `report_page` and `claims_page` build
-pages of sections (`page`); `rendering` renders tables (`layout`) and pages by the templates.
+`tables` and `figures` that do, with the words of `captions`; `page` makes pages of sections, those
+of `report_page`, `sections` and `claims`; `rendering` renders tables (`layout`) and pages by the
+templates.
 """

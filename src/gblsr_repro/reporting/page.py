@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .. import __version__
-from ..analysis.claims.verdicts import Verdict
 from .captions import Caption
 from .layout import Cells, Row, Table
 from .rendering import render_template
-
-VERDICT_STYLES = {  # a sign, a class of templates/page.css, and what the verdict means
-    Verdict.REPRODUCED: (
-        "✓", "good", "agrees at the paper's printed precision, or the claimed relation holds"),
-    Verdict.WITHIN_NOISE: ("≈", "near", "misses by no more than the tolerance stated beside it"),
-    Verdict.UNDECIDED: (
-        "↔", "near", "seed noise covers both answers; the reason is stated"),
-    Verdict.HOLDS: (
-        "=", "good", "about structure alone, and so in any preset; this one is not the paper's"),
-    Verdict.NOT_REPRODUCED: ("✗", "bad", "misses by more, under the paper's conditions"),
-    Verdict.DIFFERENT: (
-        "≠", "other", "measured on other data, settings or seeds: shown, not judged"),
-    Verdict.OTHER_DEVICE: (
-        "○", "other", "time, memory or cost of another device than the paper's: shown alone"),
-    Verdict.NOT_JUDGED: (
-        "○", "other", "timed on a GPU that other processes used: shown alone"),
-    Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is stated"),
-}  # fmt: skip
-
 
 WIDE = 800  # pixels of a figure across two columns
 
@@ -51,9 +30,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: text in the marks of `rendering`, tables, a picture, code, links.
+    """A page or a part of one: text in the marks of `rendering`, tables, a picture, code.
 
-    `links` are names with addresses; a page may fold the section up.
+    HTML alone shows `links`, names with addresses, and folds up the sections that are `folded`.
     """
 
     title: str
@@ -86,8 +65,12 @@ def render_markdown(page: Section) -> str:
     return render_template("page.md.j2", page=page)
 
 
-def render_html(page: Section, **values: Any) -> str:
-    """Render a page as HTML that stands alone: it runs no script and asks no server."""
+def render_html(page: Section, warning: str, badges: Mapping[str, Sequence[str]]) -> str:
+    """Render a page as HTML that stands alone: it runs no script and asks no server.
+
+    `warning` stands below the title. Cells that begin with a text of `badges` show its sign, in a
+    class of templates/page.css.
+    """
     return render_template(
-        "page.html.j2", page=page, version=__version__, verdicts=VERDICT_STYLES, **values
+        "page.html.j2", page=page, warning=warning, badges=badges, version=__version__
     )

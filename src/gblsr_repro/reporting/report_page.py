@@ -27,7 +27,7 @@ from ..errors import UserError
 from ..files import write_text
 from ..records import read_record
 from .captions import compose_caption
-from .claims_page import build_topics, count_by_topic, explain_verdicts, summarize
+from .claims import VERDICT_STYLES, build_topics, count_by_topic, explain_verdicts, summarize
 from .items import build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset, sort_by_order
@@ -36,8 +36,7 @@ from .sections import describe_runs, explain_preset, list_differences, list_trai
 from .tables.build import build_beside_paper, build_tables
 
 FILE_PATTERNS = (
-    "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
-    "figures/*.pdf",
+    "claims.csv", "config.yaml", "aggregates/[!.]*", "tables/*.tex", "figures/*.pdf",
 )  # fmt: skip
 LEAD = (
     "What the paper on the Global-Bandwidth Local Spectral Representation says, and what this run "
@@ -71,7 +70,7 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
     page = Section("GB-LSR: the paper and this run", LEAD, inside=inside)
-    return render_html(page, warning=explain_preset(preset))
+    return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
 def _build_or_explain(

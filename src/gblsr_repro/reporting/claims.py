@@ -1,30 +1,32 @@
-"""Build the page of claims from the rows of claims.csv."""
+"""Show judged claims: how many got which verdict, and every claim with its own, by topic."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from ..analysis.claims.verdicts import JudgedClaim, Verdict, read_claims
-from ..analysis.provenance.differences import Scope
-from ..analysis.provenance.recorded import read_paper
-from ..config import load_protocol
-from ..files import write_text
+from ..analysis.claims.verdicts import JudgedClaim, Verdict
 from .layout import DASH, Table
-from .page import VERDICT_STYLES, Section, build_simple_table, render_markdown
+from .page import Section, build_simple_table
 
-SCOPE_TITLES = {
-    Scope.STRUCTURE: "Structure (any conditions)",
-    Scope.QUALITY: "Native quality",
-    Scope.LOCALITY: "Locality diagnostic",
-    Scope.ABLATION: "Log-space ablation",
-    Scope.LATENCY: "Native inference time",
-    Scope.COST: "Native training time",
-    Scope.ASR_QUALITY: "Super-resolution quality",
-    Scope.ASR_LATENCY: "Super-resolution speed and memory",
-    Scope.ASR_COST: "Super-resolution training time",
-}
+VERDICT_STYLES: Mapping[str, Sequence[str]] = {
+    Verdict.REPRODUCED: (
+        "✓", "good", "agrees at the paper's printed precision, or the claimed relation holds"),
+    Verdict.WITHIN_NOISE: ("≈", "near", "misses by no more than the tolerance stated beside it"),
+    Verdict.UNDECIDED: (
+        "↔", "near", "seed noise covers both answers; the reason is stated"),
+    Verdict.HOLDS: (
+        "=", "good", "about structure alone, and so in any preset; this one is not the paper's"),
+    Verdict.NOT_REPRODUCED: ("✗", "bad", "misses by more, under the paper's conditions"),
+    Verdict.DIFFERENT: (
+        "≠", "other", "measured on other data, settings or seeds: shown, not judged"),
+    Verdict.OTHER_DEVICE: (
+        "○", "other", "time, memory or cost of another device than the paper's: shown alone"),
+    Verdict.NOT_JUDGED: (
+        "○", "other", "timed on a GPU that other processes used: shown alone"),
+    Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is stated"),
+}  # fmt: skip
+"""A sign, a class of templates/page.css, and what the verdict means."""
 RARE = (Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)
 """The verdicts that are explained only where they occur."""
 
@@ -39,91 +41,9 @@ def count_verdicts(rows: Sequence[JudgedClaim]) -> list[tuple[Verdict, str, int]
     return sorted(lines, key=lambda line: (order.index(line[0]), line[1]))
 
 
-def group_by_topic(rows: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
-    """Group claims by their topic, in their order."""
-    by_topic: dict[str, list[JudgedClaim]] = {}
-    for row in rows:
-        by_topic.setdefault(row.topic, []).append(row)
-    return by_topic
-
-
-def find_shared_differences(rows: Sequence[JudgedClaim]) -> dict[str, list[str]]:
-    """Find the differences from the paper that all judged claims of a scope share, by scope."""
-    shared: dict[str, list[str]] = {}
-    for row in rows:
-        if row.measured and row.verdict != Verdict.NOT_JUDGED:
-            differences = _split_conditions(row)
-            before = shared.get(row.scope, differences)
-            shared[row.scope] = [text for text in before if text in differences]
-    return shared
-
-
-def list_conditions(rows: Sequence[JudgedClaim]) -> list[tuple[str, str, str]]:
-    """List by scope its title, the paper's conditions, and how this run differs from them."""
-    shared, lines = find_shared_differences(rows), []
-    for scope, title in SCOPE_TITLES.items():
-        of_scope = [row for row in rows if row.scope == scope]
-        if scope not in shared:
-            unjudged = any(row.verdict == Verdict.NOT_JUDGED for row in of_scope)
-            state = str(Verdict.NOT_JUDGED if unjudged else Verdict.NOT_MEASURED)
-        else:
-            single = any(list_single_differences(row, shared) for row in of_scope)
-            equal = "as in the paper" + ", except where single claims say otherwise" * single
-            state = "; ".join(shared[scope]) or equal
-        lines.append((title, describe_paper_conditions(scope), state))
-    return lines
-
-
-def list_single_differences(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> list[str]:
-    """List the differences of one claim beyond those that its whole scope shares."""
-    return [text for text in _split_conditions(row) if text not in shared.get(row.scope, ())]
-
-
-def _split_conditions(row: JudgedClaim) -> list[str]:
-    return row.conditions.split("; ") if row.conditions else []
-
-
-def describe_paper_conditions(scope: Scope) -> str:
-    """Describe the paper's conditions of a scope in a few words."""
-    paper = read_paper(scope.benchmark)
-    if scope is Scope.STRUCTURE:
-        return "none"
-    seeds = f"seeds {', '.join(map(str, load_protocol()['seeds']))}"
-    if scope.measure == "latency":
-        return f"{', '.join(paper.timed_on)}, fixed latency protocol, {seeds}"
-    trained = f"{paper.settings[f'{scope.benchmark}.training.steps'][0]:,} steps, {seeds}"
-    if scope.measure == "cost":
-        return f"{', '.join(paper.devices)}, {trained}"
-    sets = " + ".join(images.title for images in paper.train)
-    held_out = f"{paper.settings['diagnostics.images'][0]} held-out images"
-    measured_on = "complete image sets" if scope.measure == "quality" else held_out
-    return f"{trained}, trained on {sets}, {measured_on}"
-
-
-def write(claims: Path, output: Path) -> list[JudgedClaim]:
-    """Write the rows of claims.csv as Markdown; return them."""
-    rows = read_claims(claims)
-    write_text(output, render_markdown(build_page(rows)))
-    return rows
-
-
-# --- sections -------------------------------------------------------------------------------------
-
-
-def build_page(rows: Sequence[JudgedClaim]) -> Section:
-    """Build the page of all claims: how many hold, under which conditions, and one by one."""
-    conditions = build_simple_table(("Claims about", "Paper", "This run"), list_conditions(rows))
-    inside = [
-        explain_verdicts(rows),
-        Section("Conditions", tables=[conditions]),
-        *build_topics(rows),
-    ]
-    return Section(
-        "The paper's claims, measured here",
-        summarize(rows),
-        [count_by_topic(rows)],
-        inside=inside,
-    )
+def list_counts(rows: Sequence[JudgedClaim]) -> str:
+    """List the verdicts with the number of claims that got each."""
+    return "; ".join(f"{number} {text}" for _, text, number in count_verdicts(rows) if number)
 
 
 def summarize(rows: Sequence[JudgedClaim]) -> str:
@@ -144,6 +64,17 @@ def summarize(rows: Sequence[JudgedClaim]) -> str:
     return text
 
 
+# --- sections -------------------------------------------------------------------------------------
+
+
+def group_by_topic(rows: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
+    """Group claims by their topic, in their order."""
+    by_topic: dict[str, list[JudgedClaim]] = {}
+    for row in rows:
+        by_topic.setdefault(row.topic, []).append(row)
+    return by_topic
+
+
 def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
     """Count by topic the claims that hold, that do not, and that are not decided."""
     columns = ("yes", "no", "")
@@ -152,11 +83,6 @@ def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
         counts = Counter(row.holds for row in of_topic)
         lines.append((topic, *(str(counts[column] or DASH) for column in columns)))
     return build_simple_table(("Topic", "Hold", "Do not hold", "Open"), lines, "lrrr")
-
-
-def list_counts(rows: Sequence[JudgedClaim]) -> str:
-    """List the verdicts with the number of claims that got each."""
-    return "; ".join(f"{number} {text}" for _, text, number in count_verdicts(rows) if number)
 
 
 def explain_verdicts(rows: Sequence[JudgedClaim]) -> Section:
@@ -216,9 +142,28 @@ def format_tolerance(row: JudgedClaim) -> str:
 
 
 def format_remarks(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> str:
-    """Format the rest about a result: missing numbers, single differences, the note."""
-    parts = [row.reason, "; ".join(list_single_differences(row, shared)), row.note]
+    """Format the rest about a result: why a number is absent, differences of its own, the note.
+
+    Differences that its whole scope shares (`shared`) stand once on a page.
+    """
+    single = [text for text in _split_conditions(row) if text not in shared.get(row.scope, ())]
+    parts = [row.reason, "; ".join(single), row.note]
     return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+def find_shared_differences(rows: Sequence[JudgedClaim]) -> dict[str, list[str]]:
+    """Find the differences from the paper that all judged claims of a scope share, by scope."""
+    shared: dict[str, list[str]] = {}
+    for row in rows:
+        if row.measured and row.verdict != Verdict.NOT_JUDGED:
+            differences = _split_conditions(row)
+            before = shared.get(row.scope, differences)
+            shared[row.scope] = [text for text in before if text in differences]
+    return shared
+
+
+def _split_conditions(row: JudgedClaim) -> list[str]:
+    return row.conditions.split("; ") if row.conditions else []
 
 
 def format_value(text: str, unit: str) -> str:
