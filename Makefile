@@ -19,7 +19,7 @@ test-lowest: # unit and protocol tests with the lowest versions that pyproject.t
 	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python \
 		--resolution lowest-direct --requirement pyproject.toml --all-extras
 	build/lowest/bin/python -m pip install --quiet --no-deps --editable .
-	build/lowest/bin/snakemake --cores 1 --dry-run --quiet all -- all
+	build/lowest/bin/snakemake --cores 1 --dry-run -- main_kodak
 	build/lowest/bin/python -m pytest -n 2 --dist loadfile tests/unit tests/protocol
 
 test-slurm: $(VENV)/installed # submits to a real one-node Slurm that it starts; needs root, slurm-wlm, munge
