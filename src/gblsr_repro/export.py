@@ -2,8 +2,9 @@
 
 At an integer scale the GB-LSR decoder is one convolution and a pixel shuffle (see
 `models.asr.rendering.FoldedKernel`), so that a model whose encoder is made of convolutions alone
-becomes a plain convolutional network. The file takes images of any size: input "image", float32
-(B, 3, h, w), RGB in [0, 1]; output "enlarged", (B, 3, s h, s w), not clamped.
+becomes a plain convolutional network. The file takes images of any size, without the mirror image
+that `inference.upscale` adds to small ones: input "image", float32 (B, 3, h, w), RGB in [0, 1];
+output "enlarged", (B, 3, s h, s w), not clamped.
 """
 
 from __future__ import annotations
