@@ -6,7 +6,7 @@ import zlib
 import made
 import numpy as np
 import pytest
-from PIL import Image, features
+from PIL import Image, PngImagePlugin, features
 
 from gblsr_repro import image_io
 from gblsr_repro.data.images import read_image, read_rgb_image
@@ -99,6 +99,13 @@ def with_zeros(form, **options):
     return stored[:half] + bytes(len(stored) - half)
 
 
+def with_text(size):
+    """Return a PNG with so many letters of text."""
+    text = PngImagePlugin.PngInfo()
+    text.add_text("prompt", "x" * size, zip=True)
+    return content(NOISE, "PNG", pnginfo=text)
+
+
 def flipped():
     """Return a PNG with one bit of its compressed pixels flipped."""
     stored = bytearray(content(Image.fromarray(COLOR), "PNG"))
@@ -115,6 +122,7 @@ REFUSED = {
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]
             for form in ("PNG", "JPEG", "TIFF", "WEBP", "BMP")],
     "damaged image": [flipped(), with_zeros("JPEG"), with_zeros("MPO")],
+    "more than 64 MB; save it": [with_text(65 << 20)],
     "is not an image": [b"", b"<html>Not found</html>", b"%!PS-Adobe-3.0 EPSF-3.0\n"],
     "larger than 200 megapixels": [png_header(14_200), png_header(100_000)],
 }  # fmt: skip
@@ -135,6 +143,15 @@ def test_absent_file_and_folder_are_named(tmp_path):
         read_rgb_image(tmp_path / "a.png")
     with pytest.raises(UserError, match="cannot be read"):
         read_rgb_image(tmp_path)
+
+
+def test_much_text_or_a_large_profile_is_no_damage(tmp_path):
+    """As programs that draw pictures put into them, and scanners."""
+    profile = content(NOISE, "PNG", icc_profile=bytes(3 << 20))
+    for stored in (with_text(5 << 20), profile):
+        (tmp_path / "a.png").write_bytes(stored)
+        np.testing.assert_array_equal(read_image(tmp_path / "a.png"), np.asarray(NOISE))
+        np.testing.assert_array_equal(image_io.read(tmp_path / "a.png").rgb, np.asarray(NOISE))
 
 
 def test_what_follows_the_end_of_a_jpeg_does_not_count(tmp_path):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ExifTags, Image, ImageOps, features
+from PIL import ExifTags, Image, ImageOps, PngImagePlugin, features
 
 from ..errors import UserError
 
@@ -40,6 +40,8 @@ Pixels = NDArray[np.uint8]
 
 # Pillow only warns up to twice this limit, so `_decode_stream` compares the size itself.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+# Of a PNG's texts and profile Pillow unpacks a megabyte, less than scanners and programs put there.
+PngImagePlugin.MAX_TEXT_CHUNK = PngImagePlugin.MAX_TEXT_MEMORY
 
 _GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
@@ -138,6 +140,11 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
     except (Image.DecompressionBombError, MemoryError) as error:
         raise _build_size_error(name) from error
     except Exception as error:  # Pillow's decoders raise many types for damaged files
+        if "MAX_TEXT" in str(error):
+            raise UserError(
+                f"{name} holds texts or a profile of more than "
+                f"{PngImagePlugin.MAX_TEXT_MEMORY >> 20} MB; save it without them."
+            ) from error
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
