@@ -54,6 +54,16 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def try_writing(path: Path) -> None:
+    """Raise `UserError` where no file can be written as `path`; leave nothing behind."""
+    try:
+        folder = next(folder for folder in path.absolute().parents if folder.exists())
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise build_write_error(path, error) from error
+
+
 def _build_temporary_prefix(path: Path) -> str:
     """Build the beginning of the names of this machine's temporary files for `path`.
 
