@@ -28,7 +28,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     The temporary file is flushed to disk before the rename and removed when the block raises, so
     `path` has either its old or its complete new content. Raises `UserError` when the disk is full
     or the folder cannot be written. Temporary files that killed processes of this machine left for
-    the same `path` are removed.
+    the same `path` are removed. A symbolic link is replaced; `os.path.realpath` names the file that it
+    leads to.
     """
     path = Path(path)
     try:
@@ -57,7 +58,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
 def try_writing(path: Path) -> None:
     """Raise `UserError` where no file can be written as `path`; leave nothing behind."""
     try:
-        folder = next(folder for folder in path.absolute().parents if folder.exists())
+        folder = next(f for f in Path(os.path.realpath(path)).parents if f.exists())
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:

@@ -4,6 +4,7 @@ import errno
 from pathlib import Path
 
 import made
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -108,6 +109,28 @@ def test_inputs_are_never_overwritten(folder, overwrite):
     else:
         assert plan(one, other, addition="-x2") == {}
     assert before.items() <= {p: p.read_bytes() for p in folder.iterdir() if p.is_file()}.items()
+
+
+def test_an_output_that_is_a_link_is_written_where_it_leads(folder, tmp_path):
+    shelf = tmp_path / "shelf"
+    (shelf / "big").mkdir(parents=True)
+    (shelf / "a.png").write_bytes(b"earlier")
+    out = tmp_path / "out"
+    out.symlink_to(shelf / "big")
+    (out / "a.png").symlink_to(shelf / "a.png")
+    (out / "f.png").symlink_to(shelf / "later.png")  # leads nowhere yet
+    plans = plan(folder / "a.png", folder / "f", to=out, overwrite=True)
+    convert_files(plans, copy)
+    assert all((out / name).is_symlink() for name in ("a.png", "f.png"))
+    assert np.array_equal(image_io.read(shelf / "a.png").rgb, COLORS)
+    assert np.array_equal(image_io.read(shelf / "later.png").rgb, COLORS)
+    (out / "e.tif").symlink_to(out / "a.png")
+    with pytest.raises(UserError, match=r"e\.tif would both become .*e\.tif; rename one"):
+        plan(folder / "a.png", folder / "e.tif", to=out, overwrite=True)
+    (out / "a.png").unlink()
+    (out / "a.png").symlink_to(folder / "d.jfif")
+    with pytest.raises(UserError, match=r"a\.png would overwrite an input"):
+        plan(folder / "a.png", folder / "d.jfif", to=out, overwrite=True)
 
 
 def test_a_folder_without_an_image_is_one_sentence(tmp_path):

@@ -80,6 +80,8 @@ def plan_outputs(
     that has no possible name or place, or would overwrite an input, and for a single input file
     whose output exists.
     """
+    if target == Path("-"):
+        raise UserError("This command does not write to standard output, -o -; name a file or a folder.")
     alone = len(sources) == 1 and not sources[0].is_dir()
     if not alone and target and (target.is_file() or _has_output_ending(target)):
         raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")
@@ -156,7 +158,7 @@ def _name_outputs(
             outputs[source] = output.with_name(naming.name(source, places[source][1], True))
     first: dict[str, Path] = {}
     for source, output in outputs.items():
-        other = first.setdefault(os.path.abspath(output), source)
+        other = first.setdefault(os.path.realpath(output), source)
         if other is not source:
             raise UserError(f"{other} and {source} would both become {output}; rename one of them.")
     return outputs
