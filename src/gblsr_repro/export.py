@@ -113,7 +113,11 @@ def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> No
             "the checkout."
         )
     axes = {0: "images", 2: "height", 3: "width"}
-    with write_atomically(os.path.realpath(output)) as temporary, warnings.catch_warnings(), torch.no_grad():
+    with (
+        write_atomically(os.path.realpath(output)) as temporary,
+        warnings.catch_warnings(),
+        torch.no_grad(),
+    ):
         # The exporter by tracing: the newer one needs a third package, for the same graph.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(

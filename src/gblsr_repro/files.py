@@ -28,8 +28,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     The temporary file is flushed to disk before the rename and removed when the block raises, so
     `path` has either its old or its complete new content. Raises `UserError` when the disk is full
     or the folder cannot be written. Temporary files that killed processes of this machine left for
-    the same `path` are removed. A symbolic link is replaced; `os.path.realpath` names the file that it
-    leads to.
+    the same `path` are removed. A symbolic link is replaced; what it leads to, which
+    `os.path.realpath` names, stays.
     """
     path = Path(path)
     try:

@@ -7,7 +7,6 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 NETWORK_SETTINGS = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
     *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"),

@@ -36,6 +36,10 @@ A file after --configfile cannot be read: {error}
 All words after --configfile are names of YAML files in UTF-8. Put -- before the targets:
 snakemake --cores 1 --configfile config/demo.yaml -- all"""
 
+CACHE_HINT = """\
+Snakemake cannot make its cache in your home: {error}
+Name another folder for it, before the command: XDG_CACHE_HOME=/tmp/cache snakemake ..."""
+
 
 class LogHandler(RichLogHandler):
     """Shows bars on a terminal, as the rich logger does, and lines elsewhere."""
@@ -124,6 +128,8 @@ class LogHandler(RichLogHandler):
         if getattr(record, "exception", None) in UNREADABLE and "load_configfile" in message:
             record.msg = CONFIG_FILE_HINT.format(error=message.splitlines()[-1])
             record.args = ()
+        elif "sourcecache.py" in message:
+            record.msg, record.args = CACHE_HINT.format(error=message.splitlines()[-1]), ()
         self._show(record)
 
     def _show_message(self, record: logging.LogRecord) -> None:

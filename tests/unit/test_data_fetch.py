@@ -166,7 +166,9 @@ def test_two_images_of_one_name_are_refused_when_they_are_fetched(mirror, rows, 
         for path in (first, second):
             put(tmp_path / "mirror/set", path, png(1))
         said = sentence(mirror)
-        assert re.search(f"set/{first} and .*set/{second} have one name|{second} and .*{first}", said)
+        assert re.search(
+            f"set/{first} and .*set/{second} have one name|{second} and .*{first}", said
+        )
         assert not list((tmp_path / "resources").rglob("set.csv"))
         (tmp_path / "mirror/set" / second).unlink()
 

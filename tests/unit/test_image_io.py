@@ -165,7 +165,9 @@ def test_exif_data_that_a_format_cannot_take_is_one_sentence(tmp_path):
     ids=lambda rgb: str(getattr(rgb, "dtype", type(rgb).__name__)),
 )
 def test_only_levels_of_8_bits_make_a_photograph(rgb):
-    with pytest.raises(UserError, match=r"^Photo takes for rgb a numpy array of uint8.* \(H, W, 3\)"):
+    with pytest.raises(
+        UserError, match=r"^Photo takes for rgb a numpy array of uint8.* \(H, W, 3\)"
+    ):
         Photo(rgb)
     if isinstance(rgb, np.ndarray):
         with pytest.raises(UserError, match=r"^Photo takes for alpha "):

@@ -23,14 +23,17 @@ def off(one, other):
     return np.abs(one.astype(int) - other.astype(int)).max()
 
 
-def test_the_example_of_the_page_on_photographs(tmp_path, repository, monkeypatch, make_run):
+def test_the_examples_of_the_page_on_photographs(tmp_path, repository, monkeypatch, make_run):
     page = (repository / "docs/images.md").read_text()
-    example = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     make_run(tmp_path / "results/native/runs/gblsr_scalar/seed0", "gblsr_scalar")
     Image.fromarray(made.noise(210, 220, 3)).save(tmp_path / "photo.jpg")
     monkeypatch.chdir(tmp_path)
-    exec(example, {})
+    content = (tmp_path / "photo.jpg").read_bytes()
+    for example in examples:
+        exec(example, {"content": content})
     assert Image.open("zoomed.png").size == (370, 370)
+    assert Image.open("larger.png").size == (440, 420)
 
 
 @pytest.mark.parametrize("arm", ["gblsr_scalar", "gblsr_full"])

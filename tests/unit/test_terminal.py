@@ -133,6 +133,20 @@ def test_an_unreadable_config_file_is_explained(repository, tmp_path, arguments,
     assert "Traceback" not in done.stderr
 
 
+def test_a_home_that_cannot_be_written_is_explained(repository, tmp_path):
+    home = {"HOME": "/proc/home"}  # where nobody can make a folder, root neither
+    others = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
+    profile = ["--workflow-profile", str(repository / "profiles" / "default")]
+    (tmp_path / "Snakefile").write_text("rule all:\n    output: 'a'\n    shell: 'touch a'\n")
+    command = [sys.executable, "-m", "snakemake", *profile, "--cores", "1", "-n"]
+    for more in ({}, {"XDG_CACHE_HOME": str(tmp_path / "cache")}):
+        env = others | home | more
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=env)
+        assert done.returncode == (0 if more else 1)
+        assert ("XDG_CACHE_HOME=/tmp/cache snakemake" in done.stderr) is not bool(more)
+        assert "Traceback" not in done.stderr
+
+
 SMALL = """\
 rule all:
     default_target: True

@@ -149,9 +149,7 @@ class _Transfer:
     def ask(self, headers: Mapping[str, str]) -> requests.Response:
         """Ask for the file; raises `requests.RequestException` where no answer comes."""
         try:
-            return self.session.get(
-                self.url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS
-            )
+            return self.session.get(self.url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS)
         except OSError as error:
             if isinstance(error, requests.RequestException):
                 raise

@@ -81,7 +81,9 @@ def plan_outputs(
     whose output exists.
     """
     if target == Path("-"):
-        raise UserError("This command does not write to standard output, -o -; name a file or a folder.")
+        raise UserError(
+            "This command does not write to standard output, -o -; name a file or a folder."
+        )
     alone = len(sources) == 1 and not sources[0].is_dir()
     if not alone and target and (target.is_file() or _has_output_ending(target)):
         raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")

@@ -51,8 +51,8 @@ def _check_array(name: str, array: object, shape: tuple[int, ...], expected: str
     if isinstance(array, np.ndarray) and array.dtype == np.uint8 and found == shape and array.size:
         return
     raise UserError(
-        f"Photo takes for {name} a numpy array of uint8, levels from 0 to 255, of shape {expected}, "
-        f"but got {getattr(array, 'dtype', type(array).__name__)} {tuple(found)}; convert it first."
+        f"Photo takes for {name} a numpy array of uint8, from 0 to 255, of shape {expected}, but "
+        f"got {getattr(array, 'dtype', type(array).__name__)} {tuple(found)}; convert it first."
     )
 
 
