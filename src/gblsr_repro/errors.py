@@ -14,6 +14,10 @@ class UserError(Exception):
     """
 
 
+class WriteError(UserError):
+    """A file could not be written, as the `OSError` in `__cause__` says."""
+
+
 class StopRequested(Exception):
     """A signal stopped a long job; its state is saved and the same command resumes it.
 
@@ -21,9 +25,9 @@ class StopRequested(Exception):
     """
 
 
-def build_write_error(path: object, error: OSError) -> UserError:
+def build_write_error(path: object, error: OSError) -> WriteError:
     """Build the error for a file that could not be written."""
-    return UserError(
+    return WriteError(
         f"Cannot write {path}: {error.strerror or error}; free some space or make the folder "
         "writable."
     )

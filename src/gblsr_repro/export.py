@@ -2,12 +2,14 @@
 
 At an integer scale the GB-LSR decoder is one convolution and a pixel shuffle (see
 `models.asr.rendering.FoldedKernel`), so that a model whose encoder is made of convolutions alone
-becomes a plain convolutional network. The file takes images of any size: input "image", float32
-(B, 3, h, w), RGB in [0, 1]; output "enlarged", (B, 3, s h, s w), not clamped.
+becomes a plain convolutional network. The file takes images of any size, without the mirror image
+that `inference.upscale` adds to small ones: input "image", float32 (B, 3, h, w), RGB in [0, 1];
+output "enlarged", (B, 3, s h, s w), not clamped.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import write_atomically
+from .files import try_writing, write_atomically
 from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel
 from .models.asr.rdn import RDN
@@ -75,11 +77,12 @@ def _compute_shares(scale: int) -> Tensor:
     return fold_decoder(one, one.sum(), scale, ensemble=True).bias
 
 
-def export(model: Path, scale: int, output: Path) -> None:
+def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> None:
     """Write the model of a run folder or weights file for one integer scale as ONNX.
 
     Raises `UserError` as `load_run` does, for a scale below 1 or too large for a file, for a model
-    that is not convolutions and a pixel shuffle, and where the package onnx is not installed.
+    that is not convolutions and a pixel shuffle, for a file that exists unless `overwrite` is set,
+    and where the package onnx is not installed.
     """
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
@@ -99,13 +102,22 @@ def export(model: Path, scale: int, output: Path) -> None:
         )
     if output.suffix != ".onnx":
         raise UserError(f"{output} must end in .onnx.")
+    if os.path.lexists(output) and not overwrite:
+        raise UserError(
+            f"{output} exists already; add --overwrite to replace it, or name another output."
+        )
+    try_writing(output)
     if find_spec("onnx") is None:
         raise UserError(
             "The package onnx is not installed; install it with pip install -e '.[export]' in "
             "the checkout."
         )
     axes = {0: "images", 2: "height", 3: "width"}
-    with write_atomically(output) as temporary, warnings.catch_warnings(), torch.no_grad():
+    with (
+        write_atomically(os.path.realpath(output)) as temporary,
+        warnings.catch_warnings(),
+        torch.no_grad(),
+    ):
         # The exporter by tracing: the newer one needs a third package, for the same graph.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(

@@ -28,7 +28,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     The temporary file is flushed to disk before the rename and removed when the block raises, so
     `path` has either its old or its complete new content. Raises `UserError` when the disk is full
     or the folder cannot be written. Temporary files that killed processes of this machine left for
-    the same `path` are removed.
+    the same `path` are removed. A symbolic link is replaced; what it leads to, which
+    `os.path.realpath` names, stays.
     """
     path = Path(path)
     try:
@@ -52,6 +53,16 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         raise build_write_error(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def try_writing(path: Path) -> None:
+    """Raise `UserError` where no file can be written as `path`; leave nothing behind."""
+    try:
+        folder = next(f for f in Path(os.path.realpath(path)).parents if f.exists())
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise build_write_error(path, error) from error
 
 
 def _build_temporary_prefix(path: Path) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -153,7 +154,9 @@ def save_code(path: Path | str, code: Code) -> None:
     text = json.dumps(facts)
     header = {"format": CODE_FORMAT, "image": text, "sha256": compute_checksum(tensors, text)}
     # One entry, because safetensors writes several in a random order.
-    write_bytes(path, safetensors.torch.save(tensors, {"code": json.dumps(header)}))
+    write_bytes(
+        os.path.realpath(path), safetensors.torch.save(tensors, {"code": json.dumps(header)})
+    )
 
 
 def load_code(path: Path | str) -> Code:

@@ -215,7 +215,8 @@ def list_versions() -> dict[str, str]:
 def describe_commit() -> dict[str, Any]:
     """Describe the git commit of this code and whether files were modified since.
 
-    Both are None outside a git checkout.
+    Both are None outside a git checkout, and, which is logged as a warning, where git does not
+    trust the one who owns the checkout.
     """
     git = ["git", "-C", str(Path(__file__).resolve().parent)]
     try:
@@ -223,6 +224,12 @@ def describe_commit() -> dict[str, Any]:
             subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
             for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
         )
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", "")
+        if "safe.directory" in said:  # git's way out
+            advice = said.strip().splitlines()[-1].strip()
+            log.warning(
+                "the record gets no commit, since another user owns the code; run %s", advice
+            )
         return {"commit": None, "modified": None}
     return {"commit": commit.strip(), "modified": bool(changes.strip())}

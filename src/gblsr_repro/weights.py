@@ -20,6 +20,7 @@ NAME = "weights.safetensors"
 # model is built from and identified by.
 BUILT_FROM = ("arm", "method", "seed", "identity", "colors", "released")
 BUILT_FROM_TRAINING = ("scale_range",)
+FOREIGN = "or make a run of weights that others released, by `gblsr-repro import`, and name that"
 
 
 def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -84,7 +85,8 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         content = file.read_bytes()
     except FileNotFoundError as error:
         raise UserError(
-            f"{path} is no trained run; name a folder that holds {NAME}, or a weights file."
+            f"{path} is no trained run; name a folder that holds {NAME}, or a weights file, "
+            f"{FOREIGN}."
         ) from error
     beside = file.with_name("run.json")
     record = read_record(beside) if beside.is_file() else {}
@@ -98,13 +100,14 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         header, tensors = parse_tensors(content)
     except ValueError as error:
         raise UserError(
-            f"{file} is not a weights file ({error}); name a {NAME} that training wrote."
+            f"{file} is not a weights file ({error}); name a {NAME} that training wrote, {FOREIGN}."
         ) from error
     if recorded:
         return record, tensors
     if "run" not in header:
         raise UserError(
-            f"{file} does not say which run it is of; put the run.json of that run beside it."
+            f"{file} does not say which run it is of; put the run.json of that run beside it, "
+            f"{FOREIGN}."
         )
     try:
         entry = json.loads(header["run"])

@@ -1,5 +1,6 @@
 """The protocol's resize against the published low-resolution files and against Pillow."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from PIL import Image
 
 from gblsr_repro.data.resize import (
     PILLOW_BITS,
+    RESIZERS,
     compute_pillow_weights,
     crop_to_scale,
     downscale,
@@ -96,3 +98,24 @@ def test_pillow_weights_give_pillows_bytes(side):
 def test_crop_to_a_multiple_of_the_scale(side, scale, kept):
     image = np.zeros((side, side + 1, 3), dtype=np.uint8)
     assert crop_to_scale(image, scale).shape[0] == kept
+
+
+@pytest.mark.parametrize(("scale", "resizer"), [(1.5, "matlab"), (2.4, "pil"), (3.3, "matlab")])
+def test_a_fractional_scale_has_the_low_side_that_its_crop_comes_from(scale, resizer):
+    """LIIF reduces to floor(side / s) what it cropped to round(floor(side / s) * s)."""
+    for side in range(100, 160):
+        image = np.random.default_rng(side).integers(0, 256, (side, 20), dtype=np.uint8)
+        low = math.floor(side / scale + 1e-9)
+        cropped = image[: round(low * scale), : round(math.floor(20 / scale + 1e-9) * scale)]
+        found = downscale(image, scale, resizer)
+        assert found.shape[0] == low
+        np.testing.assert_array_equal(found, RESIZERS[resizer](cropped, *found.shape))
+        assert crop_to_scale(image, scale).shape[0] == round(low * scale)
+
+
+@pytest.mark.parametrize("scale", range(2, 13))
+def test_a_whole_scale_has_the_same_low_side_before_and_after_the_crop(scale):
+    for side in range(100, 160):
+        image = np.random.default_rng(side).integers(0, 256, (side, 50), dtype=np.uint8)
+        cropped = crop_to_scale(image, scale)
+        np.testing.assert_array_equal(downscale(image, scale), downscale(cropped, scale))

@@ -85,6 +85,14 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     assert record["not_timed"] == {}
 
 
+def test_at_a_fractional_scale_an_image_is_timed_at_the_size_that_is_reported(config):
+    settings = {"scale": 2.4, "size_divisor": 1}
+    config = configuration.merge(config, {"asr": {"timing": settings}})
+    for image in asr_latency.list_timed_images("demo_set5", config):
+        low = image.load_low(config, torch.device("cpu"))
+        assert low.shape[2:] == image.compute_low_size(settings)
+
+
 def test_the_plain_path_saves_what_the_published_peaks_say(config):
     """Published peaks of Urban100 (MiB): linear in the bytes saved for 1280x960 pixels."""
     published = {"gblsr_asr": 43763.6, "gblsr_asr_nole": 28213.8, "gblsr_asr_nf96_nole": 30145.2,

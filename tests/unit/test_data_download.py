@@ -10,6 +10,7 @@ from gblsr_repro.data import download as module
 from gblsr_repro.data.download import BLOCK, check_checksum, download_file, open_session
 from gblsr_repro.errors import UserError
 from gblsr_repro.progress import Progress
+from gblsr_repro.wording import NETWORK_SETTINGS
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -92,6 +93,28 @@ def test_absent_file_is_one_sentence_at_once(server, tmp_path):
 
 
 @pytest.mark.usefixtures("server")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("REQUESTS_CA_BUNDLE", "/nonexistent.pem"),
+        ("CURL_CA_BUNDLE", "/nonexistent.pem"),
+        ("HTTPS_PROXY", "http://127.0.0.1:1"),
+        ("https_proxy", "http://"),
+        ("HTTPS_PROXY", "socks5://127.0.0.1:1"),
+        ("ALL_PROXY", "ftp://127.0.0.1:1"),
+    ],
+)
+def test_wrong_certificates_and_proxies_are_named(tmp_path, monkeypatch, name, value):
+    for other in ("NO_PROXY", *NETWORK_SETTINGS):
+        monkeypatch.delenv(other, raising=False)
+        monkeypatch.delenv(other.lower(), raising=False)
+    monkeypatch.setenv(name, value)
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+    told = f"^https://127.0.0.1:9/x cannot be fetched.* and what {name} in the environment says"
+    with pytest.raises(UserError, match=told):
+        download_file(open_session(), "https://127.0.0.1:9/x", tmp_path / "x", 10, accept)
+
+
 def test_no_server_is_one_sentence(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

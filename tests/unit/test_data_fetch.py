@@ -160,6 +160,19 @@ def test_images_of_other_pixels_than_were_measured_are_named(mirror, tmp_path, m
     assert "Set: other pixels than this project measured on in img_2; " in warnings[0]
 
 
+def test_two_images_of_one_name_are_refused_when_they_are_fetched(mirror, rows, tmp_path):
+    rows["set"] = replace(SET, files="set/{a,b}/*.{png,jpg}", images="2")
+    for first, second in (("a/1.png", "a/1.jpg"), ("a/1.png", "b/1.png")):
+        for path in (first, second):
+            put(tmp_path / "mirror/set", path, png(1))
+        said = sentence(mirror)
+        assert re.search(
+            f"set/{first} and .*set/{second} have one name|{second} and .*{first}", said
+        )
+        assert not list((tmp_path / "resources").rglob("set.csv"))
+        (tmp_path / "mirror/set" / second).unlink()
+
+
 @pytest.mark.parametrize(
     "content",
     [

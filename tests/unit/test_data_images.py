@@ -6,7 +6,7 @@ import zlib
 import made
 import numpy as np
 import pytest
-from PIL import Image, features
+from PIL import Image, PngImagePlugin, features
 
 from gblsr_repro import image_io
 from gblsr_repro.data.images import read_image, read_rgb_image
@@ -28,6 +28,7 @@ def palette():
     return image
 
 
+NOISE = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8))
 GRAY, SIXTEEN = Image.fromarray(RAMP), np.array([[0, 255, 256], [0x1234, 0xFF00, 0xFFFF]], "u2")
 COLORS = [[[10, 20, 30], [200, 100, 0]]]
 KINDS = {
@@ -89,6 +90,22 @@ def png_header(side):
     return made.png({b"IHDR": header, b"IDAT": zlib.compress(bytes(1000)), b"IEND": b""})
 
 
+def with_zeros(form, **options):
+    """Return a JPEG with a thumbnail, whose second half is zeros: what a broken transfer leaves."""
+    exif = Image.Exif()
+    exif[0x927C] = content(NOISE, "JPEG")
+    stored = content(NOISE, form, quality=100, subsampling=0, exif=exif, **options)
+    half = (len(exif.tobytes()) + len(stored)) // 2
+    return stored[:half] + bytes(len(stored) - half)
+
+
+def with_text(size):
+    """Return a PNG with so many letters of text."""
+    text = PngImagePlugin.PngInfo()
+    text.add_text("prompt", "x" * size, zip=True)
+    return content(NOISE, "PNG", pnginfo=text)
+
+
 def flipped():
     """Return a PNG with one bit of its compressed pixels flipped."""
     stored = bytearray(content(Image.fromarray(COLOR), "PNG"))
@@ -96,7 +113,6 @@ def flipped():
     return bytes(stored)
 
 
-NOISE = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8))
 FRAMES = [Image.new("RGB", (4, 4), color) for color in ("red", "blue", "green")]
 REFUSED = {
     "floating-point": [content(Image.fromarray(np.zeros((2, 2), np.float32)), "TIFF")],
@@ -105,7 +121,8 @@ REFUSED = {
                           for form in ("GIF", "PNG", "WEBP", "TIFF")],
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]
             for form in ("PNG", "JPEG", "TIFF", "WEBP", "BMP")],
-    "damaged image": [flipped()],
+    "damaged image": [flipped(), with_zeros("JPEG"), with_zeros("MPO")],
+    "more than 64 MB; save it": [with_text(65 << 20)],
     "is not an image": [b"", b"<html>Not found</html>", b"%!PS-Adobe-3.0 EPSF-3.0\n"],
     "larger than 200 megapixels": [png_header(14_200), png_header(100_000)],
 }  # fmt: skip
@@ -126,6 +143,23 @@ def test_absent_file_and_folder_are_named(tmp_path):
         read_rgb_image(tmp_path / "a.png")
     with pytest.raises(UserError, match="cannot be read"):
         read_rgb_image(tmp_path)
+
+
+def test_much_text_or_a_large_profile_is_no_damage(tmp_path):
+    """As programs that draw pictures put into them, and scanners."""
+    profile = content(NOISE, "PNG", icc_profile=bytes(3 << 20))
+    for stored in (with_text(5 << 20), profile):
+        (tmp_path / "a.png").write_bytes(stored)
+        np.testing.assert_array_equal(read_image(tmp_path / "a.png"), np.asarray(NOISE))
+        np.testing.assert_array_equal(image_io.read(tmp_path / "a.png").rgb, np.asarray(NOISE))
+
+
+def test_what_follows_the_end_of_a_jpeg_does_not_count(tmp_path):
+    """Some cameras write more there, such as zeros."""
+    stored = content(NOISE, "JPEG")
+    for file, more in (("a.jpg", b""), ("b.jpg", bytes(5000))):
+        (tmp_path / file).write_bytes(stored + more)
+    np.testing.assert_array_equal(read_image(tmp_path / "b.jpg"), read_image(tmp_path / "a.jpg"))
 
 
 def test_multi_picture_jpeg_gives_the_photograph(tmp_path):

@@ -3,8 +3,7 @@
 import pytest
 
 from gblsr_repro.config import load, read_datasets
-from gblsr_repro.data import sources
-from gblsr_repro.data.datasets import locate_dataset
+from gblsr_repro.data.datasets import derive_image_name, locate_dataset
 from gblsr_repro.data.patterns import expand_braces, find_files
 from gblsr_repro.errors import UserError
 
@@ -49,7 +48,7 @@ def test_row_is_sound(row):
     assert row.stands_in_for in {"", *table}
     data = locate_dataset(row.dataset, load())
     if "*" not in data.image_pattern:
-        names = [sources.derive_image_name(path) for path in expand_braces(data.image_pattern)]
+        names = [derive_image_name(path) for path in expand_braces(data.image_pattern)]
         assert len(set(names)) == len(names) == int(row.images)
     if row.kind == "files":
         assert not row.url or "{path}" in row.url

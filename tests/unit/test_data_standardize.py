@@ -1,14 +1,20 @@
 """Arrays of images: what they hold, and that they are read only when they are whole."""
 
+import shutil
+
+import made
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
-from gblsr_repro.config import load, merge
+from gblsr_repro.config import find_method, load, merge
 from gblsr_repro.data import fetch
 from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.data.standardize import standardize_images
+from gblsr_repro.data.superres import pack_training_sets
 from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation.asr import evaluate_run
 
 DEMO = {
     "native": {
@@ -29,6 +35,36 @@ def config(tmp_path_factory, repository):
     for dataset in ("demo_textures", "demo_photos", "demo_set14"):
         fetch.fetch_dataset(dataset, whole)
     return whole
+
+
+@pytest.fixture
+def rows(monkeypatch, repository, tmp_path):
+    """Name the files of data sets by patterns, fetch the sets and return a config of them."""
+    for folder, seeds in {"one": range(2), "two": range(5, 7), "copies": range(2)}.items():
+        (tmp_path / "resources" / folder).mkdir(parents=True)
+        for number, seed in enumerate(seeds):
+            picture = Image.fromarray(made.noise(70, 70, 3, seed=seed))
+            picture.save(tmp_path / "resources" / folder / f"{number}.png")
+
+    def fetch_sets(patterns, train, evaluate):
+        table = {
+            name: made.dataset(dataset=name, kind="files", files=files, images="2")
+            for name, files in patterns.items()
+        }
+        monkeypatch.undo()  # of an earlier table
+        config = merge(load([repository / "config" / "config.yaml"]), DEMO)
+        data = config["native"]["data"] | {"train": train, "evaluate": evaluate}
+        config["native"]["data"] = data | {"holdout_fraction": 0.5}
+        config["asr"] |= {"train": train, "evaluate": evaluate}
+        config |= {key: str(tmp_path / key) for key in ("resources", "results")}
+        config["accept_partial"] = list(patterns)
+        monkeypatch.setattr("gblsr_repro.config.tables.read_datasets", lambda: table)
+        shutil.rmtree(tmp_path / "resources" / "manifests", ignore_errors=True)
+        for name in patterns:
+            fetch.fetch_dataset(name, config)
+        return config
+
+    return fetch_sets
 
 
 @pytest.fixture
@@ -71,6 +107,32 @@ def test_lost_and_foreign_files_are_named(array, config, suffix):
         with pytest.raises(UserError, match=r"set14\.(npy|csv|json)") as caught:
             ImageArray.open(array)
         assert "\n" not in str(caught.value)
+
+
+def test_two_validation_images_of_one_name_are_refused(repository, tmp_path, rows):
+    """Their scores would be told apart by nothing; one data set alone: test_data_fetch.py."""
+    config = rows({"one": "one/*.png", "two": "two/*.png"}, train=["one", "two"], evaluate={})
+    with pytest.raises(UserError, match=r"one/\d\.png and .*two/\d\.png have one name"):
+        standardize_images("validation", config, tmp_path / "validation.npy")
+
+
+@pytest.mark.parametrize("name", ["train", "validation", "mine"])
+def test_a_training_image_in_an_evaluation_set_is_refused(name, tmp_path, rows):
+    """Byte copies, and a narrower pattern of the same folder."""
+    for files in ("copies/*.png", "one/0.png"):
+        table = {"one": "one/*.png", "copies": files}
+        config = rows(table, train=["one"], evaluate={"mine": "copies"})
+        with pytest.raises(UserError, match=r"0\.png, of copies in .*\.evaluate, is the same file"):
+            standardize_images(name, config, tmp_path / f"{name}.npy")
+        with pytest.raises(
+            UserError, match=r"the same file as .*one/0\.png, of one in asr\.train;"
+        ):
+            pack_training_sets(config, tmp_path / "packed.npy")
+        method = find_method("gblsr_asr_nole")
+        with pytest.raises(UserError, match="the same file"):
+            evaluate_run(config, method, 0, tmp_path, tmp_path, tmp_path)
+    config = rows({"one": "one/*.png", "other": "two/*.png"}, ["one"], {"mine": "other"})
+    standardize_images(name, config, tmp_path / f"{name}.npy")
 
 
 def test_unknown_arrays_and_unfetched_sets_are_named(config, tmp_path):

@@ -11,12 +11,18 @@ from gblsr_repro import cli, inference
     ("method", "scale"), [("gblsr_asr", 4), ("gblsr_asr", 3), ("gblsr_asr_nole", 2)]
 )
 @pytest.mark.filterwarnings("error::torch.jit.TracerWarning")  # a size taken for a constant
-def test_an_exported_model_computes_the_same(tmp_path, superres_run, method, scale):
+def test_an_exported_model_computes_the_same(tmp_path, superres_run, capsys, method, scale):
     pytest.importorskip("onnx", reason="needs the extra `export`")
     runtime = pytest.importorskip("onnxruntime", reason="needs the extra `export`")
     folder = superres_run(method)
     file = tmp_path / "model.onnx"
     assert cli.main(["export", str(folder), str(file), "--scale", str(scale)]) == 0
+    before = file.read_bytes()
+    assert cli.main(["export", str(folder), str(file), "--scale", "1"]) == 2
+    assert "model.onnx exists already; add --overwrite" in capsys.readouterr().err
+    assert file.read_bytes() == before
+    again = ["export", str(folder), str(file), "--scale", str(scale), "--overwrite"]
+    assert cli.main(again) == 0
     session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     model = inference.load_superres(folder)
     for batch, height, width in ((1, 16, 16), (2, 9, 31)):

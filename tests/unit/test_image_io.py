@@ -6,6 +6,7 @@ import zlib
 import made
 import numpy as np
 import pytest
+import torch
 from PIL import Image, ImageOps
 
 from gblsr_repro import image_io
@@ -145,3 +146,29 @@ def test_exif_data_that_a_format_cannot_take_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"a\.jpg cannot be written as JPEG .*write a \.png file"):
         image_io.write(tmp_path / "a.jpg", Photo(RGBA[..., :3], tags=tags))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "rgb",
+    [
+        RGBA[..., :3] / np.float32(255),
+        RGBA[..., :3].astype(np.uint16) * 257,
+        RGBA[..., :3] > 100,
+        RGBA[..., :3].astype(np.int64),
+        RGBA[..., 0],
+        RGBA,
+        RGBA[:0, :, :3],
+        RGBA[..., :3].tolist(),
+        Image.fromarray(RGBA),
+        torch.from_numpy(RGBA[..., :3].copy()),
+    ],
+    ids=lambda rgb: str(getattr(rgb, "dtype", type(rgb).__name__)),
+)
+def test_only_levels_of_8_bits_make_a_photograph(rgb):
+    with pytest.raises(
+        UserError, match=r"^Photo takes for rgb a numpy array of uint8.* \(H, W, 3\)"
+    ):
+        Photo(rgb)
+    if isinstance(rgb, np.ndarray):
+        with pytest.raises(UserError, match=r"^Photo takes for alpha "):
+            Photo(RGBA[..., :3], rgb[..., 0] if rgb.dtype != np.uint8 else rgb[:1])

@@ -1,13 +1,15 @@
 """Folders of photographs: what can be read is converted, what cannot be is named."""
 
+import errno
 from pathlib import Path
 
 import made
+import numpy as np
 import pytest
 import torch
 from PIL import Image
 
-from gblsr_repro import files, image_io
+from gblsr_repro import errors, files, image_io
 from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
 from gblsr_repro.image_io.folders import Naming, convert_files, plan_outputs
@@ -109,6 +111,28 @@ def test_inputs_are_never_overwritten(folder, overwrite):
     assert before.items() <= {p: p.read_bytes() for p in folder.iterdir() if p.is_file()}.items()
 
 
+def test_an_output_that_is_a_link_is_written_where_it_leads(folder, tmp_path):
+    shelf = tmp_path / "shelf"
+    (shelf / "big").mkdir(parents=True)
+    (shelf / "a.png").write_bytes(b"earlier")
+    out = tmp_path / "out"
+    out.symlink_to(shelf / "big")
+    (out / "a.png").symlink_to(shelf / "a.png")
+    (out / "f.png").symlink_to(shelf / "later.png")  # leads nowhere yet
+    plans = plan(folder / "a.png", folder / "f", to=out, overwrite=True)
+    convert_files(plans, copy)
+    assert all((out / name).is_symlink() for name in ("a.png", "f.png"))
+    assert np.array_equal(image_io.read(shelf / "a.png").rgb, COLORS)
+    assert np.array_equal(image_io.read(shelf / "later.png").rgb, COLORS)
+    (out / "e.tif").symlink_to(out / "a.png")
+    with pytest.raises(UserError, match=r"e\.tif would both become .*e\.tif; rename one"):
+        plan(folder / "a.png", folder / "e.tif", to=out, overwrite=True)
+    (out / "a.png").unlink()
+    (out / "a.png").symlink_to(folder / "d.jfif")
+    with pytest.raises(UserError, match=r"a\.png would overwrite an input"):
+        plan(folder / "a.png", folder / "d.jfif", to=out, overwrite=True)
+
+
 def test_a_folder_without_an_image_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match="holds no file that this command reads"):
         plan(tmp_path)
@@ -137,6 +161,41 @@ def test_names_beside_the_input(folder, monkeypatch):
     (folder / "a-x2.png").touch()
     with pytest.raises(UserError, match=r"a-x2\.png exists already"):
         plan(folder / "a.png", addition="-x2")
+
+
+def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"")
+    out = Path("/proc/photos")  # where nobody can make a folder, root neither
+    for target in (out, out / "x2"):
+        with pytest.raises(UserError, match=r"^Cannot write /proc/photos/.*a\.png: .*; free some"):
+            plan(tmp_path / "a.png", to=target)
+    assert plan(tmp_path / "a.png", to=tmp_path / "new" / "folder")
+    assert names(tmp_path) == ["a.png"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
+def test_a_batch_stops_where_nothing_more_can_be_written(folder, tmp_path, monkeypatch, number):
+    """A night of work is not computed for nothing; the same command goes on."""
+    outputs, made_of = plan(folder, to=tmp_path / "out"), []
+
+    def fill(path, content):
+        raise errors.build_write_error(path, OSError(number, "no")) from OSError(number, "no")
+
+    def convert(source, target):
+        made_of.append(source)
+        (duplicate if len(made_of) == 1 else fill)(source, target)
+
+    with pytest.raises(UserError, match=r"^Cannot write .*; free some space"):
+        convert_files(outputs, convert)
+    assert len(made_of) == 2
+
+
+def test_a_file_that_cannot_be_read_does_not_stop_the_batch(folder, tmp_path):
+    def refuse(source, target):
+        raise UserError("make it readable") from OSError(errno.EACCES, "no")
+
+    with pytest.raises(UserError, match="6 of 6 files failed"):
+        convert_files(plan(folder, to=tmp_path / "out"), refuse)
 
 
 REFUSAL = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"

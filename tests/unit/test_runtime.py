@@ -1,5 +1,7 @@
 """The name of a precision sets all that it stands for, and a record says so."""
 
+import subprocess
+
 import pytest
 import torch
 
@@ -63,3 +65,15 @@ def test_peak_memory_is_in_mebibytes_and_the_free_one_has_what_torch_keeps(monke
     assert runtime.measure_free_memory(torch.device("cuda")) == 520  # what torch holds is free, too
     resident = runtime.measure_peak_memory_mib(CPU)
     assert 50 < resident < 2**20  # of this process, neither kilobytes nor bytes
+
+
+def test_a_checkout_of_another_user_is_told_once(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(runtime, "__file__", str(tmp_path / "src/gblsr_repro/runtime.py"))
+    assert runtime.describe_commit() == {"commit": None, "modified": None}
+    assert caplog.messages == []  # no checkout
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "src/gblsr_repro").mkdir(parents=True)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert runtime.describe_commit() == {"commit": None, "modified": None}
+    [message] = caplog.messages
+    assert f"run git config --global --add safe.directory {tmp_path}" in message

@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 
 from gblsr_repro import inference
 from gblsr_repro.errors import UserError
@@ -41,7 +42,7 @@ def test_the_weights_file_that_is_named_is_loaded(
 def test_weights_files_that_say_too_little_or_are_damaged(native_run, tmp_path, make_run):
     old = tmp_path / "old.safetensors"
     shutil.copy(native_run / "weights.safetensors", old)
-    with pytest.raises(UserError, match="does not say which run it is of"):
+    with pytest.raises(UserError, match=r"not say which run it is of.* `gblsr-repro import`"):
         inference.load_native(old)
     shutil.copy(native_run / "run.json", tmp_path)
     inference.load_native(old)
@@ -53,3 +54,14 @@ def test_weights_files_that_say_too_little_or_are_damaged(native_run, tmp_path, 
     old.write_bytes(content[:1000])
     with pytest.raises(UserError, match="is not a weights file"):
         inference.load_native(old)
+
+
+def test_weights_that_others_released_are_to_be_imported(tmp_path):
+    """A file of torch's, and the folder that it lies in."""
+    torch.save({"model": {"weight": torch.ones(3)}}, tmp_path / "released.pth")
+    for path in (tmp_path / "released.pth", tmp_path):
+        for load in (inference.load_native, inference.load_superres):
+            with pytest.raises(
+                UserError, match="weights that others released, by `gblsr-repro import`"
+            ):
+                load(path)

@@ -34,9 +34,11 @@ sizes, `SourceImage.read_bytes` and later fetches compare contents.
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
@@ -159,7 +161,8 @@ class DatasetFiles:
         """Select the images among the existing `paths` and return them in the order of use.
 
         The order is that of `selection_list`, else that of the names. Raises `UserError` when the
-        data set has no image or too many, or when files are missing and `accepts_partial` is off.
+        data set has no image or too many, when two have one name, or when files are missing and
+        `accepts_partial` is off.
         """
         images = self._select_listed(paths)
         if len(images) > self.published_count:
@@ -175,6 +178,7 @@ class DatasetFiles:
             )
         if not self.accepts_partial:
             self._check_completeness(images, paths)
+        refuse_repeated_names(self.root / path for path in images)
         return images
 
     def _select_listed(self, paths: list[str]) -> list[str]:
@@ -210,6 +214,23 @@ class DatasetFiles:
             f"Data set {self.name} {lack} in {self.root}; complete it, or name {self.name} under "
             "accept_partial in the config to use the existing files."
         )
+
+
+def derive_image_name(path: str | Path) -> str:
+    """Derive the name of an image: the file's stem without `_SRF_<scale>_HR` or `_LR`."""
+    return re.sub(r"_SRF_\d+_[HL]R$", "", PurePosixPath(path).stem)
+
+
+def refuse_repeated_names(files: Iterable[Path]) -> None:
+    """Raise `UserError` where two images have one name, by which scores tell them apart."""
+    first: dict[str, Path] = {}
+    for file in files:
+        other = first.setdefault(derive_image_name(file), file)
+        if other is not file:
+            raise UserError(
+                f"{other} and {file} have one name without their folders and endings, by which "
+                "scores tell images apart; rename one, or correct `files` in config/datasets.tsv."
+            )
 
 
 def locate_dataset(dataset: str, config: Config) -> DatasetFiles:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import requests
 from .. import __version__
 from ..errors import UserError, build_write_error
 from ..progress import Progress, log
+from ..wording import name_network_settings
 
 ATTEMPTS = 4
 TIMEOUT_SECONDS = (15.0, 60.0)  # to connect; between two pieces
@@ -108,12 +109,14 @@ class _Transfer:
                 reason = " ".join(str(error).split()) or type(error).__name__
             except requests.RequestException as error:
                 raise UserError(
-                    f"{self.url} cannot be fetched: {error}; check the address."
+                    f"{self.url} cannot be fetched: {error}; check the address"
+                    f"{name_network_settings()}."
                 ) from error
             if attempt == ATTEMPTS:
                 raise UserError(
-                    f"{self.url} cannot be fetched ({reason}); check the network and run again, or "
-                    "set `mirror` in the config to a folder that has the files."
+                    f"{self.url} cannot be fetched ({reason}); check the network"
+                    f"{name_network_settings()} and run again, or set `mirror` in the config to a "
+                    "folder that has the files."
                 )
             log.info("%s: interrupted (%s); attempt %d follows", self.url, reason, attempt + 1)
             time.sleep(2.0 ** (attempt - 1))
@@ -122,9 +125,7 @@ class _Transfer:
         """Transfer the file, or the rest of it."""
         have = self.part.stat().st_size if self.part.is_file() and self.tag.is_file() else 0
         headers = {"Range": f"bytes={have}-", "If-Range": self.tag.read_text()} if have else {}
-        with self.session.get(
-            self.url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS
-        ) as answer:
+        with self.ask(headers) as answer:
             if answer.status_code == requests.codes.requested_range_not_satisfiable:
                 if answer.headers.get("Content-Range") == f"bytes */{have}":
                     return  # the file is complete; the process ended before it was checked
@@ -144,6 +145,15 @@ class _Transfer:
             )
         if total is not None and size != total:
             raise _InterruptedError(f"{size} of {total} bytes came")
+
+    def ask(self, headers: Mapping[str, str]) -> requests.Response:
+        """Ask for the file; raises `requests.RequestException` where no answer comes."""
+        try:
+            return self.session.get(self.url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS)
+        except OSError as error:
+            if isinstance(error, requests.RequestException):
+                raise
+            raise requests.RequestException(error) from error  # no certificates, for example
 
     def write_tag(self, answer: requests.Response) -> None:
         """Write what identifies the file's version; without it no transfer can be resumed."""

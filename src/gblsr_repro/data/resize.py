@@ -123,6 +123,10 @@ def compute_low_side(side: int, scale: float) -> int:
 
 
 def downscale(image: np.ndarray, scale: float, resizer: str = "matlab") -> np.ndarray:
-    """Downscale an 8-bit `image`, whose sides are multiples of `scale`, by one of `RESIZERS`."""
+    """Crop an 8-bit `image` as `crop_to_scale` does and downscale it by one of `RESIZERS`.
+
+    The sides become floor(side / scale), of the image before it is cropped: of the cropped one this
+    can be one less where the scale is no whole number.
+    """
     height, width = (compute_low_side(side, scale) for side in image.shape[:2])
-    return RESIZERS[resizer](image, height, width)
+    return RESIZERS[resizer](crop_to_scale(image, scale), height, width)

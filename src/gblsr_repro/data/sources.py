@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..config import Config, find_dataset
-from .datasets import DatasetFiles, locate_dataset
+from ..config.tables import list_named_datasets
+from ..errors import UserError
+from .datasets import DatasetFiles, derive_image_name, locate_dataset
 from .images import Pixels, decode_image
 from .manifest import ManifestEntry
 from .pins import digest_pixels, read_pins
@@ -56,11 +58,6 @@ class SourceImage:
         line = lines.load()[row]
         axis = 0 if pixels.shape[1] == len(line) else 1
         return np.concatenate([pixels, np.expand_dims(line, axis)], axis=axis)
-
-
-def derive_image_name(path: str | Path) -> str:
-    """Derive the name of an image: the file's stem without `_SRF_<scale>_HR` or `_LR`."""
-    return re.sub(r"_SRF_\d+_[HL]R$", "", PurePosixPath(path).stem)
 
 
 def list_source_images(
@@ -122,6 +119,36 @@ def list_versions(dataset: str, config: Config) -> dict[str, SourceImage]:
                 path = _name_version(path, scale)
             versions[path] = image
     return versions
+
+
+def refuse_training_images(benchmark: str, config: Config) -> None:
+    """Raise `UserError` where a file that is evaluated is one that is trained on, byte for byte.
+
+    `benchmark`: native.data or asr, whose settings name the data sets. One that is not there, or
+    not whole, is passed over: whoever reads its images says so.
+    """
+    named = list_named_datasets(config)
+    trained = {
+        image.entry.sha256: image
+        for dataset in named[f"{benchmark}.train"]
+        for image in _list_fetched(dataset, config)
+    }
+    for dataset in named[f"{benchmark}.evaluate"]:
+        for image in _list_fetched(dataset, config):
+            if twin := trained.get(image.entry.sha256):
+                raise UserError(
+                    f"{image.file}, of {dataset} in {benchmark}.evaluate, is the same file as "
+                    f"{twin.file}, of {twin.dataset.name} in {benchmark}.train; evaluate other "
+                    "images than those of the training."
+                )
+
+
+def _list_fetched(dataset: str, config: Config) -> list[SourceImage]:
+    """List all images that a data set is read as; none where it is not there, or not whole."""
+    try:
+        return [*list_versions(dataset, config).values()]
+    except UserError:
+        return []
 
 
 def find_other_pixels(dataset: str, config: Config) -> list[str]:

@@ -19,8 +19,14 @@ from ..config import Config
 from ..errors import UserError
 from ..progress import show_progress
 from .arrays import write_array
+from .datasets import refuse_repeated_names
 from .images import Pixels, convert_to_rgb
-from .sources import SourceImage, describe_dataset, list_source_images
+from .sources import (
+    SourceImage,
+    describe_dataset,
+    list_source_images,
+    refuse_training_images,
+)
 
 SPLITS = ("train", "validation")
 INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
@@ -79,7 +85,8 @@ def select_images(name: str, config: Config) -> tuple[list[str], list[SourceImag
 
     `name` is "train", "validation" or a column of native.data.evaluate. Training and validation
     join the splits of all data sets of native.data.train in that order. Raises `UserError` for
-    another name, an incomplete data set, or an array without images.
+    another name, an incomplete data set, an array without images, or two validation images of one
+    name.
     """
     data = config["native"]["data"]
     if name not in SPLITS:
@@ -102,6 +109,8 @@ def select_images(name: str, config: Config) -> tuple[list[str], list[SourceImag
             f"The {name} split of {', '.join(data['train'])} is empty; name a data set with more "
             "images under native.data.train."
         )
+    if name == "validation":
+        refuse_repeated_names(image.file for image in rows)
     return data["train"], rows
 
 
@@ -110,11 +119,13 @@ def standardize_images(name: str, config: Config, output: Path) -> None:
 
     Its index (.csv) and description (.json) are written beside it. Images are read, verified
     against the manifest, cropped and written one at a time. Raises `UserError` as `select_images`
-    does, when a source file changed, or when the array cannot be written.
+    and `refuse_training_images` do, when a source file changed, or when the array cannot be
+    written.
     """
     data = config["native"]["data"]
     size = data["image_size"]
     datasets, images = select_images(name, config)
+    refuse_training_images("native.data", config)
     index = [
         (position, i.dataset.name, i.name, i.entry.width, i.entry.height, i.entry.sha256)
         for position, i in enumerate(images)

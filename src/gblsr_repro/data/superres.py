@@ -28,7 +28,12 @@ from .arrays import build_damage_error, open_array, write_array
 from .images import convert_to_rgb
 from .prefetch import Prefetcher
 from .resize import PILLOW_BITS, compute_pillow_weights
-from .sources import SourceImage, describe_dataset, list_source_images
+from .sources import (
+    SourceImage,
+    describe_dataset,
+    list_source_images,
+    refuse_training_images,
+)
 
 INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
 RESIDENT_SHARE = 0.25
@@ -41,10 +46,12 @@ EPOCH, SAMPLE = 0, 1
 def pack_training_sets(config: Config, output: Path) -> None:
     """Pack the training sets of config asr.train, in its order, into one array (see `pack_images`).
 
-    Raises `UserError` when a set is incomplete or one of its files changed.
+    Raises `UserError` when a set is incomplete or one of its files changed, and as
+    `refuse_training_images` does.
     """
     names = config["asr"]["train"]
     images = {dataset: list_source_images(dataset, config) for dataset in names}
+    refuse_training_images("asr", config)
     pack_images(images, output, [describe_dataset(dataset, config) for dataset in names])
 
 

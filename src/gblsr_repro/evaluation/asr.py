@@ -11,6 +11,7 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config, Method
 from ..data.images import convert_to_batch, convert_to_rgb
+from ..data.sources import refuse_training_images
 from ..errors import explain_memory_shortage
 from ..models.asr.model import ASRModel
 from ..runs import load_matching_run
@@ -39,9 +40,10 @@ def evaluate_run(
 ) -> None:
     """Score a trained run on every data set at every scale, as `score_column` does.
 
-    Raises `UserError` when the run is missing or not of this method and seed, or when a data set
-    was not fetched.
+    Raises `UserError` when the run is missing or not of this method and seed, when a data set was
+    not fetched, or as `refuse_training_images` does.
     """
+    refuse_training_images("asr", config)
     device = runtime.prepare_device(config["device"], config["threads"])
     model, record = load_matching_run(run, ASRModel, method, seed, config, device)
     upsample = build_upsampler(model, config, device)

@@ -23,7 +23,7 @@ from .. import runtime
 from ..config import Config, Method, read_image_sizes
 from ..data.datasets import locate_dataset
 from ..data.images import convert_to_batch, convert_to_rgb
-from ..data.resize import compute_low_side, crop_to_scale, downscale
+from ..data.resize import compute_low_side, downscale
 from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..dependencies import collect_dependencies
 from ..errors import UserError
@@ -56,8 +56,8 @@ class TimedImage:
         if self.source is None:
             return torch.zeros(1, 3, *self.compute_low_size(timing), device=device)
         height, width = (side // timing["size_divisor"] for side in (self.height, self.width))
-        high = crop_to_scale(convert_to_rgb(self.source.load())[:height, :width], timing["scale"])
-        small = downscale(high, timing["scale"], config["asr"]["downsampling"])
+        pixels = convert_to_rgb(self.source.load())[:height, :width]
+        small = downscale(pixels, timing["scale"], config["asr"]["downsampling"])
         return convert_to_batch(small, device)
 
 

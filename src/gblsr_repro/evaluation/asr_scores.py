@@ -43,8 +43,9 @@ class ImagePair:
 
 def build_pair(image: SourceImage, scale: float, downsampling: str) -> ImagePair:
     """Crop an image to multiples of `scale` and downscale it by the resizer `downsampling`."""
-    high = resize.crop_to_scale(image.load(), scale)
-    return ImagePair(image.name, resize.downscale(high, scale, downsampling), high)
+    pixels = image.load()
+    low = resize.downscale(pixels, scale, downsampling)
+    return ImagePair(image.name, low, resize.crop_to_scale(pixels, scale))
 
 
 def compute_border(column: str, scale: float, config: Config) -> int:

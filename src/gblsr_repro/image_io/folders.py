@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +12,15 @@ from pathlib import Path
 from PIL import Image, UnidentifiedImageError
 
 from ..data.images import FORMATS
-from ..errors import UserError, explain_memory_shortage
+from ..errors import UserError, WriteError, explain_memory_shortage
+from ..files import try_writing
 from ..progress import log, show_progress
 from ..wording import list_some
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
 NAME_BYTES = 255  # most of a name on the usual file systems; Windows has no call that tells
+LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
@@ -74,9 +77,13 @@ def plan_outputs(
     `overwrite` is set. All of these are named in the log.
 
     Raises `UserError` for an input that does not exist, for two inputs of one output, for an output
-    that has no possible name or would overwrite an input, and for a single input file whose output
-    exists.
+    that has no possible name or place, or would overwrite an input, and for a single input file
+    whose output exists.
     """
+    if target == Path("-"):
+        raise UserError(
+            "This command does not write to standard output, -o -; name a file or a folder."
+        )
     alone = len(sources) == 1 and not sources[0].is_dir()
     if not alone and target and (target.is_file() or _has_output_ending(target)):
         raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")
@@ -98,7 +105,10 @@ def plan_outputs(
     if finished:
         names = list_some([*map(str, finished.values())], NAMED)
         log.warning("kept, as they exist already (--overwrite replaces them): %s", names)
-    return {s: o for s, o in remaining.items() if s not in finished}
+    planned = {s: o for s, o in remaining.items() if s not in finished}
+    for output in {output.parent: output for output in planned.values()}.values():
+        try_writing(output)
+    return planned
 
 
 def _has_output_ending(path: Path) -> bool:
@@ -150,7 +160,7 @@ def _name_outputs(
             outputs[source] = output.with_name(naming.name(source, places[source][1], True))
     first: dict[str, Path] = {}
     for source, output in outputs.items():
-        other = first.setdefault(os.path.abspath(output), source)
+        other = first.setdefault(os.path.realpath(output), source)
         if other is not source:
             raise UserError(f"{other} and {source} would both become {output}; rename one of them.")
     return outputs
@@ -201,7 +211,8 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
     """Call `convert` with every input and its output.
 
     One file that fails does not keep the others from being converted; then a `UserError` at the end
-    names all that failed.
+    names all that failed. Where no other output could be written either, as on a full disk, that is
+    raised at once.
     """
     failed = []
     for source, output in show_progress(list(outputs.items()), "images", "image"):
@@ -209,7 +220,7 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
             with explain_memory_shortage(str(source)):
                 convert(source, output)
         except UserError as error:
-            if len(outputs) == 1:
+            if len(outputs) == 1 or _lasts(error):
                 raise
             log.warning("%s", error)
             failed.append(str(source))
@@ -218,6 +229,12 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
             f"{len(failed)} of {len(outputs)} files failed: {list_some(failed, NAMED)}; what to do "
             "about each is said above."
         )
+
+
+def _lasts(error: UserError) -> bool:
+    """Return whether an output could not be written for a reason that others will have, too."""
+    cause = error.__cause__
+    return isinstance(error, WriteError) and isinstance(cause, OSError) and cause.errno in LASTING
 
 
 def _list_inputs(folder: Path, is_input: Callable[[Path], bool]) -> list[Path]:

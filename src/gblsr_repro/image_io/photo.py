@@ -10,6 +10,7 @@ from PIL import Image
 from torch import Tensor
 
 from ..data.images import Pixels
+from ..errors import UserError
 from .tags import Tags
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right in pixels
@@ -23,7 +24,7 @@ class Photo:
 
     `rgb` are the colors (H, W, 3); `alpha` the opacity (H, W), from 0 to 255, or None for an opaque
     photograph; `gray` says that the file has one channel for all colors; `tags` are what the file
-    says of its pixels.
+    says of its pixels. Raises `UserError` for other arrays.
     """
 
     rgb: Pixels
@@ -31,10 +32,28 @@ class Photo:
     gray: bool = False
     tags: Tags = field(default_factory=Tags)
 
+    def __post_init__(self) -> None:
+        """Refuse arrays of other values or shapes, which would be shown as what they are not."""
+        size = getattr(self.rgb, "shape", ())[:2]
+        _check_array("rgb", self.rgb, (*size, 3), "(H, W, 3)")
+        if self.alpha is not None:
+            _check_array("alpha", self.alpha, size, "(H, W), that of the colors")
+
     @property
     def size(self) -> Size:
         """Height and width in pixels."""
         return self.rgb.shape[0], self.rgb.shape[1]
+
+
+def _check_array(name: str, array: object, shape: tuple[int, ...], expected: str) -> None:
+    """Raise `UserError` unless an array of a photograph holds levels from 0 to 255 in `shape`."""
+    found = getattr(array, "shape", ())
+    if isinstance(array, np.ndarray) and array.dtype == np.uint8 and found == shape and array.size:
+        return
+    raise UserError(
+        f"Photo takes for {name} a numpy array of uint8, from 0 to 255, of shape {expected}, but "
+        f"got {getattr(array, 'dtype', type(array).__name__)} {tuple(found)}; convert it first."
+    )
 
 
 def extend_visible_colors(photo: Photo) -> Pixels:

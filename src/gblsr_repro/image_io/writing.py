@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ def write(path: Path | str, photo: Photo, quality: int | None = None) -> None:
     elif photo.tags.exif:
         log.warning("%s cannot hold its EXIF data; write a .png file.", path)
     try:
-        with write_atomically(path) as temporary:
+        # What a link leads to is written in the format of the link's ending.
+        with write_atomically(os.path.realpath(path)) as temporary:
             image.save(temporary, format=form.name, **_quality_options(form, quality), **kept)
     except ValueError as error:
         raise UserError(

@@ -11,6 +11,7 @@ from typing import Any
 from ..config import HubAddress
 from ..errors import UserError
 from ..files import compute_sha256
+from ..wording import name_network_settings
 from .folder import ENDINGS, FACTS, Files, find_files
 
 SHA256_DIGITS = 64
@@ -35,11 +36,12 @@ def download(address: HubAddress) -> tuple[Files, str]:
     asked: dict[str, Any] = {"revision": address.revision, **_select_files(address.path)}
     try:
         snapshot = snapshot_download(address.repository, **asked)
-    except (HTTPError, OSError) as error:
+    except (HTTPError, OSError, ValueError, ImportError) as error:  # the latter: a proxy is wrong
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise UserError(
-            f"{place} cannot be had from the hub ({reason}); check the address and the network, "
-            f"log in with hf auth login where it asks for that, {INSTEAD}."
+            f"{place} cannot be had from the hub ({reason}); check the address, the network"
+            f"{name_network_settings()}, log in with hf auth login where it asks for that, "
+            f"{INSTEAD}."
         ) from error
     folder = Path(snapshot)
     return find_files(folder / address.path, place), folder.name
