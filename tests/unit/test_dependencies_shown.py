@@ -60,5 +60,5 @@ def test_a_run_is_compared_with_the_paper_by_the_settings_that_its_aggregates_de
     followed = collect_dependencies("aggregate", job, config)
     for setting in (leaf for part in EXPERIMENT for leaf in list_settings(config, part)):
         row = find_setting(setting)
-        if row and {*row.scopes.split()} & {*SCOPES[name]}:
+        if row and {*row.scopes} & {*SCOPES[name]}:
             assert setting in followed

@@ -102,15 +102,15 @@ def renew_items_page(text: str) -> str:
 
 def describe_cost(item: Item) -> str:
     """Describe the trainings that a table or figure waits for, with their time in the paper."""
-    need, arms = item.needs.partition(" ")[0], read_arms()
+    need, arms = next(iter(item.needs), ""), read_arms()
     if need in ("", "budget"):
         return "nothing"
     groups = [group for half in ("native", "asr") for group in read_published_times(half)]
     seconds = {
-        name: int(group["total_seconds"]) / int(group["runs"])
+        name: group.total_seconds / group.runs
         for group in groups
-        if item.benchmark in (group["benchmark"], "both")
-        for name in group["subjects"].split()
+        if item.benchmark in (group.benchmark, "both")
+        for name in group.subjects
     }
     if item.benchmark == "native" and need != "runs":
         kept = "in_benchmark" if need == "native" else "diagnostic"

@@ -7,12 +7,17 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import yaml
+from pydantic import ValidationError
 
 from ..errors import UserError
-from ..files import compute_short_checksum, read_csv, write_text
+from ..files import compute_short_checksum, write_text
+from ..validation import describe_mistake
 from .checks import check_config
+from .rows import TableRow, Words, read_table
+from .schema.settings import Settings
 from .tables import Config, find_repository_root, merge, read_yaml
 
 FOLDER = "settings"  # of the results, for the configurations that jobs were planned with
@@ -71,10 +76,14 @@ def validate(config: Config) -> Config:
     Columns that an overlay sets to null are dropped. Raises `UserError` with one sentence about
     the first mistake.
     """
-    # Here, since jobs load a validated .json and then save the 0.2 s that pydantic takes to import.
-    from .validation import apply_schema
-
-    completed = apply_schema(config)
+    try:
+        settings = Settings.model_validate(config)
+    except ValidationError as error:
+        sentence = describe_mistake(error, Settings)
+        raise UserError(f"Config: {sentence}{'' if sentence[-1] == '?' else '.'}") from None
+    completed = settings.model_dump()
+    # Jobs request exactly the resources that are set.
+    completed["cluster"]["gpu"] = settings.cluster.gpu.model_dump(exclude_none=True)
     check_config(completed)
     return completed
 
@@ -105,10 +114,23 @@ def read_paper_device() -> str:
     return read_yaml(find_repository_root() / "config" / "paper" / "facts.yaml")["device"]
 
 
-def read_published_times(benchmark: str) -> list[dict[str, str]]:
+class PublishedTime(TableRow):
+    """A row of config/paper/compute.csv: the training time of a group of arms or methods."""
+
+    benchmark: Literal["native", "asr"]
+    group: str
+    subjects: Words
+    runs: int
+    shortest_seconds: int | None = None
+    longest_seconds: int | None = None
+    total_seconds: int
+
+
+def read_published_times(benchmark: str) -> list[PublishedTime]:
     """Read the paper's table of training times of a benchmark (config/paper/compute.csv)."""
-    rows = read_csv(find_repository_root() / "config" / "paper" / "compute.csv")
-    return [row for row in rows if row["benchmark"] == benchmark]
+    path = find_repository_root() / "config" / "paper" / "compute.csv"
+    rows = read_table(path, PublishedTime, "group").values()
+    return [row for row in rows if row.benchmark == benchmark]
 
 
 def write_resolved(config: Config, path: Path | str) -> None:

@@ -200,8 +200,8 @@ def _read_published_time(
     paper, (benchmark, _, name) = load_protocol(), locate_row(row)
     if _select_step_settings(identity) == _select_step_settings(identify_run(row, paper)):
         for group in read_published_times(benchmark):
-            if name in group["subjects"].split():
+            if name in group.subjects:
                 share = steps / paper[benchmark]["training"]["steps"]
-                seconds = float(group["total_seconds"]) / int(group["runs"])
+                seconds = group.total_seconds / group.runs
                 return seconds * share, f"the paper, on {read_paper_device()}"
     return None, DASH

@@ -83,7 +83,7 @@ def _build_floats(source: Aggregates, item: Item) -> list[Float]:
         if not (source.results / "figures" / picture).is_file():
             raise UserError("not drawn.")
         return [Float(number, compose_caption(item, source.provenance), picture=picture)]
-    build = build_beside_paper if item.compared == "yes" else build_tables
+    build = build_beside_paper if item.compared else build_tables
     return [
         Float(0 if place else number, table.caption, table)
         for place, table in enumerate(build(source, item))

@@ -203,7 +203,7 @@ def _build_items(
 
 def _build_table(source: Aggregates, item: Item) -> Section:
     """Build the section of a table, with the paper's values beside it folded up."""
-    beside = build_beside_paper(source, item) if item.compared == "yes" else []
+    beside = build_beside_paper(source, item) if item.compared else []
     inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
     return Section(item.title, tables=build_tables(source, item), inside=inside)
 
