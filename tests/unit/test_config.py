@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 
@@ -57,6 +58,15 @@ def test_what_is_made_from_the_config_and_its_tables_is_up_to_date(repository, n
     """`python -m gblsr_repro.config` renews them."""
     text = (repository / name).read_text(encoding="utf-8")
     assert GENERATED[name](text) == text
+
+
+def test_editors_complete_and_check_every_file_of_settings(repository):
+    """Its first line names the schema."""
+    folder = repository / "config"
+    for path in (*folder.glob("*.yaml"), folder / "paper" / "protocol.yaml"):
+        first, *_ = path.read_text(encoding="utf-8").splitlines()
+        schema = path.parent / first.removeprefix("# yaml-language-server: $schema=")
+        jsonschema.validate(configuration.read_yaml(path), configuration.read_yaml(schema))
 
 
 IMPOSSIBLE = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from .native import Native
 from .superres import ASR
@@ -12,6 +12,7 @@ from .types import (
     Column,
     Count,
     Distinct,
+    Entries,
     Folder,
     HomePath,
     Number,
@@ -21,7 +22,6 @@ from .types import (
     Section,
     Seed,
     describe,
-    drop_nulls,
 )
 
 
@@ -35,6 +35,7 @@ class Latency(Section):
         list[Literal["paper", "fast"]],
         Field(min_length=1),
         Distinct,
+        Entries,
         AfterValidator(lambda clocks: sorted(clocks, reverse=True)),
     ] = describe("what is timed (above)")
     images_per_set: Count | None = describe("native images timed per set; null: all", default=None)
@@ -122,7 +123,7 @@ class Settings(Section):
     accept_partial: Annotated[list[Column], Distinct] = describe(
         "data sets that may have fewer images than published; tables and pages say so", default=[]
     )
-    released: Annotated[dict[Column, Place], BeforeValidator(drop_nulls)] = describe(
+    released: Entries[Column, Place] = describe(
         "by arm or method: file, folder or hub address of weights to import instead of training",
         default={},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ...validation import match
 
@@ -53,11 +53,9 @@ def _refuse_split_names(column: str) -> str:
     return column
 
 
-def drop_nulls(columns: Any) -> Any:
-    """Drop the columns that an overlay sets to null, since merging maps cannot remove entries."""
-    if not isinstance(columns, dict):
-        return columns
-    return {column: value for column, value in columns.items() if value is not None}
+def _drop_nulls(entries: dict[str, Any]) -> dict[str, Any]:
+    """Drop the entries that an overlay sets to null, since merging maps cannot remove them."""
+    return {name: value for name, value in entries.items() if value is not None}
 
 
 Count = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
@@ -100,7 +98,9 @@ Resource = Annotated[
     str, match(RESOURCE, "must be a name of letters, digits and _ : . , - only", max_length=100)
 ]
 Key = TypeVar("Key")
-Columns = Annotated[dict[Key, Column], Field(min_length=1), BeforeValidator(drop_nulls)]
+Value = TypeVar("Value")
+Entries = Annotated[dict[Key, Value | None], AfterValidator(_drop_nulls)]
+Columns = Annotated[Entries[Key, Column], Field(min_length=1)]
 
 
 class Section(BaseModel):
