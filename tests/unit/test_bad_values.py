@@ -57,14 +57,14 @@ def test_a_setting_that_no_run_can_have(overlay, sentence, tmp_path, monkeypatch
     path = tmp_path / "overlay.yaml"
     path.write_text(yaml.safe_dump(overlay))
     with pytest.raises(UserError, match=re.escape(sentence)):
-        load(["config/config.yaml", path])
+        load([path])
 
 
 def test_resources_may_lie_in_the_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", "/home/someone")
     path = tmp_path / "overlay.yaml"
     path.write_text("resources: ~/images\n")
-    loaded = load([ROOT / "config/config.yaml", path])
+    loaded = load([path])
     assert loaded["resources"] == "/home/someone/images"
 
 
@@ -76,7 +76,7 @@ def test_results_that_are_links(tmp_path, monkeypatch):
         overlay = tmp_path / "overlay.yaml"
         overlay.write_text(f"results: {name}\n")
         with pytest.raises(UserError, match=sentence):
-            load([ROOT / "config/config.yaml", overlay])
+            load([overlay])
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,25 @@ def test_overlays_merge_maps_and_replace_lists():
     assert configuration.merge(base, {"a": {"y": [3]}}) == {"a": {"x": 1, "y": [3]}, "b": 0}
 
 
-def test_the_shipped_config_shows_every_setting(repository):
-    """Nothing of it is filled in from the model, whose settings are thus all to be seen there."""
-    path = repository / "config" / "config.yaml"
-    shipped = configuration.read_yaml(path)
-    assert configuration.load([path]) == shipped
+def test_every_setting_stands_in_one_file_that_is_shipped(repository):
+    """The paper's in the protocol, the others in config.yaml; none is filled in from the schema."""
+    folder = repository / "config"
+    protocol, own = map(
+        configuration.read_yaml, (folder / "paper" / "protocol.yaml", folder / "config.yaml")
+    )
+    assert not protocol.keys() & own.keys()
+    assert configuration.load() == protocol | own
+    assert configuration.load_protocol() == protocol
+
+
+def test_a_resolved_config_is_taken_alone(load, tmp_path):
+    """Else what the run left out would come back."""
+    path = tmp_path / "resolved.yaml"
+    few = load({"native.data.evaluate": {"set14": None}, "released": {"liif": "a/{seed}"}})
+    configuration.write_resolved(few, path)
+    assert configuration.load([path]) == few
+    path.write_text("native: {data: {evaluate: {set14: null}}}")
+    assert [*configuration.load([path])["native"]["data"]["evaluate"]] == ["kodak", "urban100"]
 
 
 def test_the_checkout_is_the_codes_own_from_inside_another(repository, tmp_path, monkeypatch):
@@ -169,8 +183,7 @@ def load(repository, tmp_path):
     def loaded(settings, *between):
         path = tmp_path / "overlay.yaml"
         path.write_text(yaml.safe_dump(overlay_of(settings)))
-        names = ["config.yaml", *between]
-        return configuration.load([*(repository / "config" / name for name in names), path])
+        return configuration.load([*(repository / "config" / name for name in between), path])
 
     return loaded
 
@@ -233,12 +246,6 @@ def test_mistakes_in_tables_name_the_line(tmp_path):
             configuration.read_table(path, configuration.Item, "item")
 
 
-def test_resolved_config_is_the_config(tmp_path):
-    config = configuration.load()
-    configuration.write_resolved(config, tmp_path / "config.yaml")
-    assert configuration.load([tmp_path / "config.yaml"]) == config
-
-
 def test_jobs_read_the_settings_that_they_were_planned_with(tmp_path, monkeypatch):
     """And planning with others in the same folder writes nothing and changes nothing."""
     plans = []
@@ -266,14 +273,6 @@ def test_settings_that_are_not_those_of_the_plan_are_refused(tmp_path, monkeypat
     Path(path).write_text(text.replace("2000", "20"), encoding="utf-8")
     with pytest.raises(UserError, match=r"was damaged or changed after it was written; delete it"):
         configuration.load([path])
-
-
-def test_the_shipped_config_is_the_papers_protocol(repository):
-    shipped, protocol = (
-        (repository / "config" / name).read_text().partition("\npreset:")[2]
-        for name in ("config.yaml", "paper/protocol.yaml")
-    )
-    assert shipped == protocol
 
 
 def test_items_about_what_the_config_leaves_out_are_not_made():

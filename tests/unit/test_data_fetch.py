@@ -339,10 +339,10 @@ def test_absent_packages_and_unknown_sets_are_named(online, rows):
         fetch.fetch_dataset("sett", online)
 
 
-def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
+def test_command_writes_the_manifest_where_asked(tmp_path, capsys):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(f"resources: {tmp_path / 'resources'}\n")
-    configs = ["--config", str(repository / "config" / "config.yaml"), "--config", str(overlay)]
+    configs = ["--config", str(overlay)]
     output = tmp_path / "out" / "demo_set14.csv"
     assert main(["fetch", "demo_set14", *configs, "--output", str(output)]) == 0
     assert output.read_text().splitlines()[1].startswith("camera.png,")

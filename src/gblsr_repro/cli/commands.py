@@ -92,8 +92,9 @@ CONFIG = argument(
     action="append",
     default=[],
     metavar="FILE",
-    help="config file; repeat to merge several, later ones over earlier ones (default: that of "
-    "the results, where a command names some, else config/config.yaml)",
+    help="config file, laid over config/config.yaml and the paper's settings; repeat to merge "
+    "several, later ones over earlier ones (default: that of the results, where a command names "
+    "some)",
 )
 
 
@@ -123,7 +124,7 @@ def load_config(options: Options) -> Config:
     """Load and merge the files that `--config` names.
 
     Without it, load the config that the workflow wrote into the results folder of `--results` or
-    `--aggregates`, else the checkout's config/config.yaml.
+    `--aggregates`, else the checkout's own.
     """
     named = vars(options)
     results = named.get("results")

@@ -18,6 +18,7 @@ from .rows import ClassName, Count, Key, Label, Options, Row, TableRow, Words, r
 Config = dict[str, Any]
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
 ASSETS, SIZES = "config/assets.tsv", "config/sizes.tsv"
+PROTOCOL = "paper/protocol.yaml"  # in config/
 
 
 def find_repository_root() -> Path:
@@ -93,6 +94,12 @@ def read_yaml(path: Path | str) -> Config:
     if not isinstance(value, dict):
         raise UserError(f"Config file {path} must contain a map of settings; correct it.")
     return value
+
+
+def read_base() -> Config:
+    """Read what overlays are laid over: the paper's settings, and config/config.yaml over them."""
+    folder = find_repository_root() / "config"
+    return merge(read_yaml(folder / PROTOCOL), read_yaml(folder / "config.yaml"))
 
 
 # Groups of arms: a baseline, and (of methods, too) what is none of the paper's and no part of its

@@ -1,4 +1,4 @@
-"""Settings of both benchmarks and of the workflow, and the whole configuration."""
+"""Settings of both benchmarks and of the workflow: the protocol, and the whole configuration."""
 
 from __future__ import annotations
 
@@ -109,12 +109,24 @@ class Cluster(Section):
     memory_mb: Memory
 
 
-class Settings(Section):
-    """The whole configuration."""
+class Protocol(Section):
+    """What an experiment is: every setting that a number of the paper depends on."""
 
     preset: Literal["paper", "mirror", "short", "demo", "released"] = describe(
         "name of the preset; any other than `paper` marks every table and page"
     )
+    seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000), Distinct] = describe(
+        "training seeds; they determine initialization and shuffling only; Figure 8 shows the first"
+    )
+    native: Native
+    latency: Latency
+    diagnostics: Diagnostics
+    asr: ASR
+
+
+class Settings(Protocol):
+    """The whole configuration: an experiment, and where and how it is run."""
+
     results: Folder = describe("folder of all outputs of the workflow")
     resources: HomePath = describe("folder of downloads and of their recorded checksums")
     mirror: Place | None = describe(
@@ -129,11 +141,4 @@ class Settings(Section):
     )
     device: Literal["auto", "cpu", "cuda"] = describe("device of the jobs", default="auto")
     threads: Count | None = describe("CPU threads of one job; null: all", default=None, le=1024)
-    seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000), Distinct] = describe(
-        "training seeds; they determine initialization and shuffling only; Figure 8 shows the first"
-    )
-    native: Native
-    latency: Latency
-    diagnostics: Diagnostics
-    asr: ASR
     cluster: Cluster
