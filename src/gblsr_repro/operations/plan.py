@@ -73,6 +73,11 @@ class Plan:
     imported: list[str]
 
 
+def describe_plan(config: Config) -> str:
+    """Estimate the costs of a configuration, and format them as `format_plan` does."""
+    return format_plan(estimate_plan(config))
+
+
 def estimate_plan(config: Config) -> Plan:
     """Estimate the costs of a configuration without running anything or using the network."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config import Config
 from ..progress import format_columns, format_duration
 from ..records import TrainingProgress, read_record
 
@@ -54,12 +55,13 @@ def locate_progress_file(run: Path) -> Path:
     return run.parents[2] / "state" / run.parent.name / f"{run.name}.json"
 
 
-def list_trainings(results: Path) -> str:
-    """List the unfinished trainings in a results folder as a table, one line a training.
+def list_trainings(config: Config) -> str:
+    """List the unfinished trainings in the results folder as a table, one line a training.
 
     A killed training is still listed as running; the time since its last sign of life shows that
     it is not (a running training writes every 15 seconds).
     """
+    results = Path(config["results"])
     trainings = [read_training(path) for path in sorted(results.glob("*/state/*/*.json"))]
     rows = [_format_row(training) for training in trainings if not training.finished]
     if not rows:

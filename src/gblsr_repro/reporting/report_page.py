@@ -25,6 +25,7 @@ from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods
 from ..errors import UserError
 from ..files import write_text
+from ..progress import log
 from ..records import read_record
 from .captions import compose_caption
 from .claims_page import build_topics, count_by_topic, explain_verdicts, summarize
@@ -53,6 +54,7 @@ def write(results: Path, claims: Path, output: Path, config: Config) -> None:
     if not results.is_dir():
         raise UserError(f"{results} is not a folder; run the workflow first.")
     write_text(output, render_page(results, claims, output.parent, config))
+    log.info("report: %s", output)
 
 
 def render_page(results: Path, claims: Path, folder: Path, config: Config) -> str:
