@@ -38,7 +38,7 @@ def mirrored(shared: Path, repository: Path, tmp_path_factory: pytest.TempPathFa
     """The checkout's overlay for a mirror, with the evaluation sets of both benchmarks fetched."""
     resources = tmp_path_factory.mktemp("resources")
     local = {"mirror": str(shared / "data"), "resources": str(resources)}
-    found = load([repository / "config" / name for name in ("config.yaml", "mirror.yaml")])
+    found = load([repository / "config" / "mirror.yaml"])
     found = merge(found, local)
     asr = ("set5", "set14", "b100", "urban100")
     for dataset in {*found["native"]["data"]["evaluate"].values(), *asr}:

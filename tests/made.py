@@ -6,7 +6,7 @@ import csv
 import json
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -80,9 +80,17 @@ def moved(model: nn.Module, scale: float = 0.2, seed: int = 5) -> nn.Module:
     return model
 
 
-def dataset(**facts: str) -> config.Dataset:
-    """A row of the table of data sets that says nothing but these facts."""
-    return config.Dataset(**dict.fromkeys(config.Dataset.__dataclass_fields__, "") | facts)
+Row = TypeVar("Row", bound=config.TableRow)
+
+
+def dataset(**cells: Any) -> config.Dataset:
+    """A row of the table of data sets that says nothing but these cells."""
+    return config.Dataset.model_validate({"role": "evaluate", **cells})
+
+
+def changed(row: Row, **cells: Any) -> Row:
+    """A row with other cells, as a table has them."""
+    return type(row).model_validate(row.model_dump() | cells)
 
 
 def image_set(name: str, title: str, have: int, of: int, **facts: Any) -> Images:

@@ -9,7 +9,6 @@ import argparse
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -49,7 +48,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
     sha256 = trained["weights_sha256"]
     facts = {
-        "row": asdict(row),
+        "row": row.model_dump(mode="json"),
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit,

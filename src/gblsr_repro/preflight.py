@@ -10,6 +10,12 @@ from .models.native import NativeModel, count_arm_parameters
 from .progress import format_columns
 
 
+def check(config: Config) -> str:
+    """Check methods as `check_methods` does, and arms as `check_native_benchmark` does."""
+    check_methods(config)
+    return check_native_benchmark(config)
+
+
 def check_methods(config: Config) -> None:
     """Raise `UserError` for a method of `config` without its classes, or with wrong options."""
     for method in list_methods(config).values():

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import UserError
 from .files import read_json_map
-from .wording import shorten
+from .validation import describe_mistake
 
 ABSENT: Any = Field(default=None)  # an entry that a record may lack
 
@@ -73,7 +73,7 @@ class Record(Entries):
 
     arm: str = ABSENT
     method: str = ABSENT
-    row: dict[str, str] = ABSENT
+    row: dict[str, Any] = ABSENT
     seed: int = ABSENT
     steps: int | None = ABSENT
     parameters: int | None = ABSENT
@@ -110,9 +110,7 @@ def check_record(record: Any, place: Path | str, kind: type[Entries] = Record) -
     try:
         kind.model_validate(record)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(map(str, first["loc"])) or "it"
-        fault = "is missing" if first["type"] == "missing" else f"is {shorten(first['input'])}"
         raise UserError(
-            f"{place} is damaged ({name} {fault}); delete it and run the step that makes it."
+            f"{place} is damaged ({describe_mistake(error, kind)}); delete it and run the step "
+            "that makes it."
         ) from error

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 
-from .config import Arm, Config, Method, find_arm, find_method, locate_row
+from .config import OWN, Arm, Config, Method, find_arm, find_method, locate_row
 from .dependencies import (
     MODELS,
     RELEASED,
@@ -31,11 +30,13 @@ Loaded = TypeVar("Loaded", bound=Model)
 def find_recorded_row(record: Mapping[str, Any]) -> Arm | Method:
     """Find the row of a run's arm or method: a bundled file contains it, else the tables have it.
 
-    Columns that a bundled file of another version lacks are empty.
+    A bundled file may lack the columns that say how a row is shown.
     """
     if "row" in record:
-        kind = Arm if "arm" in record else Method
-        return kind(**{column.name: record["row"].get(column.name, "") for column in fields(kind)})
+        kind: type[Arm] | type[Method] = Arm if "arm" in record else Method
+        name = record.get("arm") or record["method"]
+        shown = {"name": name, "short": name, "group": OWN, "benchmark": False}
+        return kind.model_validate(shown | {k: cell for k, cell in record["row"].items() if cell})
     return find_arm(record["arm"]) if "arm" in record else find_method(record["method"])
 
 

@@ -1,10 +1,11 @@
-"""Join words into sentences."""
+"""Join words into sentences, and suggest names."""
 
 from __future__ import annotations
 
+import difflib
 import os
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 NETWORK_SETTINGS = (
@@ -57,3 +58,17 @@ def shorten(value: Any) -> str:
         return _SHORT.repr(value)
     except ValueError:  # an integer of more digits than Python writes
         return "an integer of thousands of digits"
+
+
+def suggest(name: str, candidates: Iterable[str]) -> str:
+    """Suggest the closest of some names, or list all: the end of a sentence about an unknown name.
+
+    As in "config/arms.tsv has no arm 'lif'; did you mean 'liif'?"
+    """
+    names = list(candidates)
+    close = difflib.get_close_matches(name, names, 1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    if not names:
+        return "there is none to choose from; leave it out."
+    return f"use one of {', '.join(names)}."

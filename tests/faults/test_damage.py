@@ -43,7 +43,9 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     shutil.copytree(undisturbed, folder / "run")
     state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
     checkpoint.save_state(folder / "state.pt", state)
-    entries = [manifest.ManifestEntry(f"{n}.png", n, f"{n:064}", 8, 8, "RGB") for n in range(40)]
+    entries = [
+        manifest.ManifestEntry(path=f"{n}.png", bytes=n, sha256=f"{n:064}") for n in range(40)
+    ]
     manifest.write_manifest(folder / "manifest.csv", entries)
     metrics = ("image", "psnr", "ssim")
     rows = [(f"img_{n:03}", 20 + n / 7, n / 90) for n in range(40)]

@@ -14,7 +14,6 @@ import torch
 from gblsr_repro.data.images import convert_to_tensor
 from gblsr_repro.data.resize import crop_to_scale, resize_like_matlab
 from gblsr_repro.data.sources import list_source_images
-from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr_scores
 from gblsr_repro.evaluation.luma import compute_luma, compute_psnr, shave_border
 
@@ -51,8 +50,3 @@ def test_the_luma_alone_has_the_published_values(mirrored, column, scale):
     images = list_source_images(mirrored["asr"]["evaluate"][column], mirrored, scale)
     found = fmean(luma_alone(crop_to_scale(image.load(), scale), scale) for image in images)
     assert found == pytest.approx(PUBLISHED[column][scale], abs=0.008)
-
-
-def test_an_unknown_column_is_a_users_error(mirrored):
-    with pytest.raises(UserError, match="set41"):
-        asr_scores.evaluate_bicubic(mirrored, "set41", "unwritten", "unwritten")

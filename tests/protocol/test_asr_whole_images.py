@@ -5,8 +5,6 @@ where 8 divides h. The map of the continued image is decoded and what it shows i
 decoder (test_asr_models_oracle.py) is asked for every pixel by itself.
 """
 
-import dataclasses
-
 import made
 import numpy as np
 import pytest
@@ -26,7 +24,7 @@ def model_of(**changes: str) -> ASRModel:
     """A method with SwinIR at small widths, every weight drawn anew; it is in float64."""
     settings = config.merge(config.load(), made.SMALL)
     settings["asr"]["model"] |= {"swinir_embed": 8, "swinir_depths": [2, 2], "modes": 5}
-    row = dataclasses.replace(config.read_methods()["lte_swinir"], **changes)
+    row = config.read_methods()["lte_swinir"].model_copy(update=changes)
     return made.moved(ASRModel.build(row, settings, 0).double().eval(), 0.15)
 
 

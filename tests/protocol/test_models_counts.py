@@ -20,8 +20,8 @@ DECODERS = {  # of the others
 
 
 @pytest.fixture(scope="module")
-def settings(repository):
-    return config.load([repository / "config" / "config.yaml"])
+def settings():
+    return config.load()
 
 
 @pytest.mark.parametrize("arm", config.read_arms())

@@ -94,7 +94,7 @@ def test_every_setting_has_its_row_and_every_row_is_needed() -> None:
     assert [name for name, row in places.items() if row is None] == []
     assert {row.setting for row in places.values()} == {*read_settings()}
     for row in read_settings().values():
-        assert {Scope(scope) for scope in row.scopes.split()} or len(row.why.split()) > 3
+        assert {Scope(scope) for scope in row.scopes} or len(row.why.split()) > 3
 
 
 def test_every_setting_that_concerns_a_number_is_recorded() -> None:

@@ -199,7 +199,7 @@ def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenan
 def test_a_rule_that_does_not_exist_is_named(tmp_path: Path) -> None:
     text = (find_repository_root() / "config/paper/claims.tsv").read_text()
     (tmp_path / "claims.tsv").write_text(text.replace("\tordering\t", "\tordring\t", 1))
-    with pytest.raises(UserError, match=r"line 4: rule is 'ordring'; use one of .*ordering"):
+    with pytest.raises(UserError, match=r"line 4: rule is 'ordring': .*'ordering'"):
         read_table(tmp_path / "claims.tsv", Claim, "id")
 
 

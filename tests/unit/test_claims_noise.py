@@ -41,7 +41,9 @@ def claim_equal(numbers: int, patch: pytest.MonkeyPatch) -> Claim:
     arms = [*map(str, range(numbers))]
     measure = partial(Measured.native, datasets="kodak", arms=arms, metric="psnr")
     patch.setitem(MEASURES, "drawn", measure)
-    return Claim("drawn", "", "quality", "", "", "equals", "", "3", "", "")
+    return Claim(
+        id="drawn", topic="", scope="quality", where="", sentence="", rule="equals", decimals=3
+    )
 
 
 def summarize(seeds: np.ndarray, shift: float = 0.0) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 
@@ -17,11 +18,25 @@ def test_overlays_merge_maps_and_replace_lists():
     assert configuration.merge(base, {"a": {"y": [3]}}) == {"a": {"x": 1, "y": [3]}, "b": 0}
 
 
-def test_the_shipped_config_shows_every_setting(repository):
-    """Nothing of it is filled in from the model, whose settings are thus all to be seen there."""
-    path = repository / "config" / "config.yaml"
-    shipped = configuration.read_yaml(path)
-    assert configuration.load([path]) == shipped
+def test_every_setting_stands_in_one_file_that_is_shipped(repository):
+    """The paper's in the protocol, the others in config.yaml; none is filled in from the schema."""
+    folder = repository / "config"
+    protocol, own = map(
+        configuration.read_yaml, (folder / "paper" / "protocol.yaml", folder / "config.yaml")
+    )
+    assert not protocol.keys() & own.keys()
+    assert configuration.load() == protocol | own
+    assert configuration.load_protocol() == protocol
+
+
+def test_a_resolved_config_is_taken_alone(load, tmp_path):
+    """Else what the run left out would come back."""
+    path = tmp_path / "resolved.yaml"
+    few = load({"native.data.evaluate": {"set14": None}, "released": {"liif": "a/{seed}"}})
+    configuration.write_resolved(few, path)
+    assert configuration.load([path]) == few
+    path.write_text("native: {data: {evaluate: {set14: null}}}")
+    assert [*configuration.load([path])["native"]["data"]["evaluate"]] == ["kodak", "urban100"]
 
 
 def test_the_checkout_is_the_codes_own_from_inside_another(repository, tmp_path, monkeypatch):
@@ -42,7 +57,7 @@ def test_settings_left_out_are_filled_in():
     assert config["device"] == "auto"
     assert config["cluster"]["gpu"] == {}
     del config["native"]["training"]["steps"]
-    with pytest.raises(UserError, match=r"native\.training lacks the setting 'steps'"):
+    with pytest.raises(UserError, match=r"native\.training\.steps is missing"):
         configuration.validate(config)
 
 
@@ -59,22 +74,31 @@ def test_what_is_made_from_the_config_and_its_tables_is_up_to_date(repository, n
     assert GENERATED[name](text) == text
 
 
+def test_editors_complete_and_check_every_file_of_settings(repository):
+    """Its first line names the schema."""
+    folder = repository / "config"
+    for path in (*folder.glob("*.yaml"), folder / "paper" / "protocol.yaml"):
+        first, *_ = path.read_text(encoding="utf-8").splitlines()
+        schema = path.parent / first.removeprefix("# yaml-language-server: $schema=")
+        jsonschema.validate(configuration.read_yaml(path), configuration.read_yaml(schema))
+
+
 IMPOSSIBLE = [
     # what is no setting, or of another type
     ({"native.training.batch_sise": 4}, "did you mean 'batch_size'?"),
-    ({"7": 7}, "unknown setting '7' at the top level"),
-    ({"cluster.gpu.gpus": 1}, "unknown setting 'gpus' at cluster.gpu"),
+    ({"7": 7}, "7 is unknown; use one of"),
+    ({"cluster.gpu.gpus": 1}, "cluster.gpu.gpus is unknown; did you mean 'gpu'?"),
     ({"seeds": []}, "seeds is []"),
-    ({"device": "gpu"}, "device is 'gpu', but must be 'auto', 'cpu' or 'cuda'."),
-    ({"native.training.steps": 10.0}, "steps is 10.0, but must be a valid integer"),
-    ({"native.training": 5}, "native.training is 5, but must be a valid map."),
+    ({"device": "gpu"}, "device is 'gpu': Input should be 'auto', 'cpu' or 'cuda'."),
+    ({"native.training.steps": 10.0}, "steps is 10.0: Input should be a valid integer"),
+    ({"native.training": 5}, "native.training is 5: Input should be a valid dictionary"),
     # names that become those of files
-    ({"native.data.evaluate": {"a b": "kodak"}}, "'a b', but must be a name of letters"),
-    ({"asr.evaluate": {7: "set5"}}, "a name in asr.evaluate is 7, but must be a string, in quotes"),
+    ({"native.data.evaluate": {"a b": "kodak"}}, "a b.[key] is 'a b': must be a name of letters"),
+    ({"asr.evaluate": {7: "set5"}}, "asr.evaluate.7.[key] is 7: Input should be a valid string"),
     # a name that nothing has, and names that are taken
     (
         {"native.data.evaluate": {"train": "kodak"}},
-        "a name in native.data.evaluate is 'train', but must not have the name of the training",
+        "train.[key] is 'train': must not have the name of the training",
     ),
     (
         {"native.arms": ["gblsr_scaler"]},
@@ -94,38 +118,47 @@ IMPOSSIBLE = [
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
-    ({"native.model.patch": 31}, "native.model.patch is 31, but must be 2, 4, 8"),
+    ({"native.model.patch": 31}, "native.model.patch is 31: Input should be 2, 4, 8"),
     ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
-    ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10, but must be odd"),
+    ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10: must be odd"),
     # ranges and scales
     (
         {"native.model.bandwidth_range": [2.0, 0.25]},
-        "bandwidth_range is [2.0, 0.25], but must rise",
+        "bandwidth_range is [2.0, 0.25]: must rise",
     ),
-    ({"native.model.bandwidth_range": [0.0, 2.0]}, "range.0 is 0.0, but must be at least"),
+    ({"native.model.bandwidth_range": [0.0, 2.0]}, "range.0 is 0.0: Input should be greater"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which is not in asr.scales; use"),
     # numbers
-    ({"native.training.learning_rate": math.nan}, "learning_rate is nan, but must be a finite"),
+    ({"native.training.learning_rate": math.nan}, "learning_rate is nan: Input should be a finite"),
     ({"native.metrics.psnr_epsilon": 10**400}, "psnr_epsilon is 1000000000000"),
-    ({"native.data.data_seed": 2**63}, "data_seed is 9223372036854775808, but must be at most"),
+    ({"native.data.data_seed": 2**63}, "data_seed is 9223372036854775808: Input should be less"),
     ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
-    ({"native.model.fourier_seed": 2**63}, "fourier_seed is 9223372036854775808, but must be at"),
-    ({"native.data.image_size": 2**20}, "image_size is 1048576, but must be at most 2048"),
-    ({"native.metrics.ssim_sigma": 1e-300}, "ssim_sigma is 1e-300, but must be at least 0.1"),
-    ({"native.metrics.high_frequency_cutoff": 5}, "cutoff is 5, but must be less than 0.5"),
-    ({"asr.scales": [2, 10**9]}, "asr.scales.1 is 1000000000, but must be at most 100"),
+    ({"native.model.fourier_seed": 2**63}, "fourier_seed is 9223372036854775808: Input should be"),
+    (
+        {"native.data.image_size": 2**20},
+        "image_size is 1048576: Input should be less than",
+    ),
+    (
+        {"native.metrics.ssim_sigma": 1e-300},
+        "ssim_sigma is 1e-300: Input should be greater",
+    ),
+    ({"native.metrics.high_frequency_cutoff": 5}, "cutoff is 5: Input should be less than 0.5"),
+    ({"asr.scales": [2, 10**9]}, "asr.scales.1 is 1000000000: Input should be less than"),
     # numbers that YAML 1.1 reads as text
-    ({"native.training.learning_rate": "2e-3"}, "reads as text; write 0.002, without quotes."),
-    ({"native.training.steps": "1e6"}, "reads as text; write 1000000, without quotes."),
+    (
+        {"native.training.learning_rate": "2e-3"},
+        "reads this as text; write 0.002, without quotes.",
+    ),
+    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes."),
     # names and paths that no file has
-    ({"resources": ""}, "resources is '', but must be text in one line, not empty"),
-    ({"mirror": "a\0b"}, "mirror is 'a\\x00b', but must be text in one line"),
-    ({"resources": "r" * 300}, "but must have no name of over 255 bytes between two /"),
-    ({"results": "r" * 4000}, "but must have at most 400 characters"),
-    ({"released": {"liif_rdn": "a" * 4000}}, "but must have at most 1000 characters"),
-    ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`', but must be a name of letters"),
-    ({"a" * 4000: 1}, "at the top level; use one of"),
+    ({"resources": ""}, "resources is '': must be text in one line, not empty"),
+    ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
+    ({"resources": "r" * 300}, "must have no name of over 255 bytes between two /"),
+    ({"results": "r" * 4000}, "String should have at most 400 characters"),
+    ({"released": {"liif_rdn": "a" * 4000}}, "String should have at most 1000 characters"),
+    ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`': must be a name of letters"),
+    ({"a" * 4000: 1}, "is unknown; use one of"),
     # images that are trained on and evaluated
     ({"native.data.train": ["kodak"]}, "names 'kodak', whose images are those of 'kodak' in nat"),
     ({"asr.train": ["div2k_valid"]}, "asr.evaluate names 'div2k_valid', whose images are those"),
@@ -150,8 +183,7 @@ def load(repository, tmp_path):
     def loaded(settings, *between):
         path = tmp_path / "overlay.yaml"
         path.write_text(yaml.safe_dump(overlay_of(settings)))
-        names = ["config.yaml", *between]
-        return configuration.load([*(repository / "config" / name for name in names), path])
+        return configuration.load([*(repository / "config" / name for name in between), path])
 
     return loaded
 
@@ -202,23 +234,16 @@ def test_possible_settings_pass(load, settings, between):
 
 def test_mistakes_in_tables_name_the_line(tmp_path):
     path = tmp_path / "items.tsv"
-    rows = ["\t".join(configuration.Item.__dataclass_fields__)]
-    rows += [
-        "\t".join(["a", "frontier", "", "figure", "native", *[""] * 3, "no", *[""] * 3, "A", ""])
-    ] * 2
+    rows = ["\t".join(configuration.Item.model_fields)]
+    cells = ["a", "made", "", "figure", "native", "Extra", "", "", "no", "", "", "", "A", ""]
+    rows += ["\t".join(cells)] * 2
     for lines, sentence in (
         (rows, "line 3: 'a' has a row above"),
-        ([rows[0], "a\tfigure"], "line 2: the row must have 14 tab-separated cells"),
+        ([rows[0], "a\tfigure"], "line 2: the row must have 14 cells"),
     ):
         path.write_text("\n".join(lines) + "\n")
         with pytest.raises(UserError, match=sentence):
             configuration.read_table(path, configuration.Item, "item")
-
-
-def test_resolved_config_is_the_config(tmp_path):
-    config = configuration.load()
-    configuration.write_resolved(config, tmp_path / "config.yaml")
-    assert configuration.load([tmp_path / "config.yaml"]) == config
 
 
 def test_jobs_read_the_settings_that_they_were_planned_with(tmp_path, monkeypatch):
@@ -248,14 +273,6 @@ def test_settings_that_are_not_those_of_the_plan_are_refused(tmp_path, monkeypat
     Path(path).write_text(text.replace("2000", "20"), encoding="utf-8")
     with pytest.raises(UserError, match=r"was damaged or changed after it was written; delete it"):
         configuration.load([path])
-
-
-def test_the_shipped_config_is_the_papers_protocol(repository):
-    shipped, protocol = (
-        (repository / "config" / name).read_text().partition("\npreset:")[2]
-        for name in ("config.yaml", "paper/protocol.yaml")
-    )
-    assert shipped == protocol
 
 
 def test_items_about_what_the_config_leaves_out_are_not_made():

@@ -49,7 +49,7 @@ def test_row_is_sound(row):
     data = locate_dataset(row.dataset, load())
     if "*" not in data.image_pattern:
         names = [derive_image_name(path) for path in expand_braces(data.image_pattern)]
-        assert len(set(names)) == len(names) == int(row.images)
+        assert len(set(names)) == len(names) == row.images
     if row.kind == "files":
         assert not row.url or "{path}" in row.url
         assert not row.url or "*" not in "".join(data.published_patterns)
@@ -57,7 +57,7 @@ def test_row_is_sound(row):
         algorithm, _, digest = row.checksum.partition(":")
         assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
     if row.kind != "package":
-        assert int(row.bytes) > 0
+        assert row.bytes > 0
 
 
 def test_demo_trains_on_nothing_that_it_evaluates():

@@ -28,10 +28,10 @@ DEMO = {
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory, repository):
+def config(tmp_path_factory):
     """The protocol at demo size, with the demo's data sets fetched."""
     overlay = DEMO | {"resources": str(tmp_path_factory.mktemp("resources"))}
-    whole = merge(load([repository / "config" / "config.yaml"]), overlay)
+    whole = merge(load(), overlay)
     for dataset in ("demo_textures", "demo_photos", "demo_set14"):
         fetch.fetch_dataset(dataset, whole)
     return whole

@@ -47,9 +47,13 @@ ABOVE = {
     "asr_train_run": ["asr_standardize"],
     "asr_evaluate": ["asr_train_run"],
 }
+# What is trained on is looked up to refuse it among what is evaluated.
+TRAINED = {"native.data.train", "asr.train"}
 ALLOWED = {
+    "standardize": TRAINED,
+    "asr_standardize": TRAINED,
     "asr_train_run": CURVE,
-    "asr_evaluate": {"asr.tile_pixels"},  # changes memory, not values
+    "asr_evaluate": TRAINED | {"asr.tile_pixels"},  # changes memory, not values
 }
 
 
@@ -139,9 +143,8 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
     for module in (native_models, asr_models):
         monkeypatch.setattr(module, "select_class_settings", noting)
     made.model(name, configuration.merge(configuration.load(), made.SMALL))
-    options = dict(pair.split("=") for pair in row.options.split())
     for part, seen in read.items():
-        instead = {"rdn_features"} if "nf" in options else set()
+        instead = {"rdn_features"} if "nf" in row.options else set()
         of_the_model = {"features", "largest_scale"} if name in METHODS else set()
         assert {*part.SETTINGS} - instead == seen - of_the_model
 
@@ -157,7 +160,7 @@ def test_what_planning_reads_of_a_class_is_what_it_names(name):
 
 def write_flat(folder, text):
     (folder / "flat.py").write_text(text)
-    return replace(ARMS["gblsr_fixed"], decoder="flat:FlatDecoder")
+    return made.changed(ARMS["gblsr_fixed"], decoder="flat:FlatDecoder")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +183,7 @@ def test_a_class_that_does_not_say_what_it_reads_is_one_sentence_while_planning(
 
 
 def test_a_module_that_is_nowhere_is_one_sentence_while_planning():
-    arm = replace(ARMS["gblsr_fixed"], decoder="mine.flat:FlatDecoder")
+    arm = made.changed(ARMS["gblsr_fixed"], decoder="mine.flat:FlatDecoder")
     with pytest.raises(UserError, match=r"module 'mine.flat', .* not found; correct the name"):
         collect.collect_dependencies("train", arm, configuration.load())
 
@@ -192,7 +195,7 @@ def test_a_class_of_ones_own_counts_by_its_file(tmp_path, monkeypatch):
     (package / "__init__.py").write_text("import nothing_of_this_name\n")
     (package / "flat.py").write_text(FLAT)
     monkeypatch.syspath_prepend(tmp_path)
-    arm = replace(ARMS["gblsr_fixed"], decoder="mine.flat:FlatDecoder")
+    arm = made.changed(ARMS["gblsr_fixed"], decoder="mine.flat:FlatDecoder")
     told = collect.collect_dependencies("train", arm, configuration.load())
     digest = hashlib.sha256(FLAT.encode()).hexdigest()
     assert told["models"] == {"gblsr_repro.models.encoder": 1, "mine.flat": digest}
@@ -260,3 +263,18 @@ def test_runs_of_the_release_without_versions_have_the_first(repository):
         now = dependencies.identify_run(ROWS[stored["subject"]], configuration.load(files))
         assert then["version"] == 1
         assert then["models"].keys() == now["models"].keys()
+
+
+def test_rows_count_as_the_texts_that_runs_of_earlier_versions_recorded():
+    """However their cells are typed: a run of another identity would be trained again."""
+    dtd = dependencies.identify_row(configuration.read_datasets()["dtd"])
+    assert dtd == {
+        "datasets.kind": "archive",
+        "datasets.files": "dtd/dtd/images/*/*.jpg @dtd/dtd/labels/train1.txt",
+        "datasets.images": "1880",
+    }
+    method = dependencies.identify_row(METHODS["gblsr_asr_nf48_nole"])
+    assert method["methods.options"] == "local_ensemble=no nf=48"
+    assert collect.digest_image_sizes(configuration.load_protocol()) == (
+        "614d65c320f960b7ae05fcb42168021f5508275214c6ed38524629e899f6c961"
+    )

@@ -1,6 +1,5 @@
 """Every arm's fast path gives the images, queries and gradients of its plain one."""
 
-import dataclasses
 from typing import ClassVar
 
 import made
@@ -9,7 +8,7 @@ import torch
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
-from gblsr_repro.models.base import Component, parse_options
+from gblsr_repro.models.base import Component, select_options
 from gblsr_repro.models.layers import apply_pointwise
 from gblsr_repro.models.native import NativeModel
 
@@ -102,12 +101,12 @@ class Choosing(Component):
 
 
 def test_options_of_a_row_are_checked(settings):
-    row = dataclasses.replace(config.read_arms()["lte"], options="depth=4")
+    row = made.changed(config.read_arms()["lte"], options="depth=4")
     with pytest.raises(UserError, match="arm lte: LTEDecoder has no option 'depth'"):
         NativeModel.build(row, settings, 0)
     with pytest.raises(UserError, match=r"arm mine: options lack waves; add waves=one\|all\."):
-        parse_options("", [Choosing], "arm mine")
-    assert parse_options("waves=all", [Choosing], "arm mine") == [{"waves": "all"}]
+        select_options({}, [Choosing], "arm mine")
+    assert select_options({"waves": "all"}, [Choosing], "arm mine") == [{"waves": "all"}]
 
 
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):

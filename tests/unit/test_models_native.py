@@ -1,7 +1,5 @@
 """An arm is built, checked against the budget, fed and loaded, or the mistake is named."""
 
-from dataclasses import replace
-
 import made
 import pytest
 import torch
@@ -26,9 +24,9 @@ def scalar(settings):
 @pytest.mark.parametrize(
     ("decoder", "hint"),
     [
-        ("ScalerDecoder", "did you mean 'ScalarDecoder'"),
+        ("gblsr_repro.models.gblsr:ScalerDecoder", "did you mean 'ScalarDecoder'"),
         ("no.such.module:Decoder", "cannot be imported .No module named 'no'.*src/.*PYTHONPATH"),
-        ("Tensor", "use one of PatchDecoder"),
+        ("gblsr_repro.models.decoders:Tensor", "use one of PatchDecoder"),
         ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
         ("failing:Decoder", r"ZeroDivisionError: .* in .*failing\.py, line 1"),
     ],
@@ -38,7 +36,8 @@ def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint, tmp_path,
     (tmp_path / "failing.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=hint):
-        native.NativeModel.build(replace(config.read_arms()["liif"], decoder=decoder), settings, 0)
+        arm = config.read_arms()["liif"].model_copy(update={"decoder": decoder})
+        native.NativeModel.build(arm, settings, 0)
     with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
         config.find_arm("gblsr_scaler")
 
@@ -73,7 +72,9 @@ def test_a_run_of_other_settings_or_another_definition_is_refused(settings, run_
     other = config.merge(settings, {"native": {"model": {"modes": 5}}})
     with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config has 5"):
         load_run(run_dir, native.NativeModel, other)
-    row = replace(config.read_arms()["gblsr_scalar"], decoder="FixedDecoder")
+    row = config.read_arms()["gblsr_scalar"].model_copy(
+        update={"decoder": "gblsr_repro.models.gblsr:FixedDecoder"}
+    )
     monkeypatch.setattr(runs, "find_arm", lambda name: row)
     said = r"decoder = .*:ScalarDecoder, but config/arms.tsv has .*:FixedDecoder; train it again"
     for load in (

@@ -193,9 +193,10 @@ def test_the_file_that_liif_released_is_known_by_its_checksum(tmp_path, shared):
 @pytest.mark.parametrize("listed", ["checksum", "name", "address", "another checksum"])
 def test_a_listed_file_needs_no_further_words(listed, settings, tmp_path, monkeypatch):
     path = released(tmp_path, "gblsr_asr_nf48", settings)
-    sha256 = {"checksum": compute_sha256(path), "another checksum": "0" * 64}.get(listed, "")
+    sha256 = {"checksum": compute_sha256(path), "another checksum": "0" * 64}.get(listed)
     address = {"checksum": "elsewhere", "address": str(path)}.get(listed, path.name)
-    rows = [KnownFile(address, sha256, "gblsr_asr_nf48", "unit", "MIT", "somebody")]
+    facts = {"row": "gblsr_asr_nf48", "colors": "unit", "license": "MIT", "by": "somebody"}
+    rows = [KnownFile(address=address, sha256=sha256, **facts)]
     monkeypatch.setattr(known, "read_known_files", lambda: rows)
     if listed == "another checksum":
         with pytest.raises(UserError, match=r"is not the file that config/released.tsv has as mod"):

@@ -53,7 +53,7 @@ def test_extra_evaluation_column_gets_its_table(results):
     lse = results.build_all("lse")
     assert [len(table.columns) for table in lse] == [7, 3]  # a page is as wide as three sets
     assert results.build("winners").rows[-1].cells[0] == "B100"
-    assert select_items("table", config)["main_b100"].compared == "no"
+    assert select_items("table", config)["main_b100"].compared is False
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
     assert results.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
 
@@ -65,7 +65,7 @@ def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(
     shutil.copytree(repository / "config", checkout / "config")
     (checkout / "Snakefile").touch()
     with (checkout / "config" / "arms.tsv").open("a") as stream:
-        cells = ["mine", "MineDecoder", "", "My arm", "Mine", "own", "yes", "", "", "A note."]
+        cells = ["mine", "m:MineDecoder", "", "My arm", "Mine", "own", "yes", "", "", "A note."]
         stream.write("\t".join(cells) + "\n")
     judged = ("winners", "gates")
     results.set_native()

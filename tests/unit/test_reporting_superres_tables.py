@@ -1,7 +1,6 @@
 """Super-resolution tables leave open what is absent, and compare what both sides have."""
 
-from dataclasses import replace
-
+import made
 import pytest
 
 from gblsr_repro.analysis import reader
@@ -53,7 +52,7 @@ def test_times_alone_make_a_table_that_leaves_quality_open(results, name):
 
 
 def test_a_method_of_the_users_has_rows_and_is_not_compared(results, monkeypatch):
-    own = replace(read_methods()["liif_rdn"], method="mine", name="Mine", group="own")
+    own = made.changed(read_methods()["liif_rdn"], method="mine", name="Mine", group="own")
     rows = {**read_methods(), "mine": own}
     for module in (tables, reader):
         monkeypatch.setattr(module, "read_methods", lambda: rows)

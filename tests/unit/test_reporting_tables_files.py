@@ -117,7 +117,7 @@ def find_overfull(document, folder):
     [(fill_paper, []), (fill_config, []), (fill_config, ["demo.yaml"])],
 )
 def test_every_table_fits_the_text_width_of_the_paper(repository, tmp_path, fill, overlays):
-    config = load([repository / "config" / name for name in ("config.yaml", *overlays)])
+    config = load([repository / "config" / name for name in overlays])
     source = Aggregates(fill(tmp_path, config).write(), config)
     for item in select_items("table", config).values():
         build.write_table(item, source, tmp_path / "tables")

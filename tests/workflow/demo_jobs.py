@@ -10,7 +10,7 @@ from gblsr_repro.analysis import schemas
 
 Jobs = set[tuple[str, str]]
 ROOT = Path(__file__).resolve().parents[2]
-DEMO = config.load([ROOT / "config" / name for name in ("config.yaml", "demo.yaml")])
+DEMO = config.load([ROOT / "config" / "demo.yaml"])
 
 OWN = "plain"
 SPECTRAL = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", "gblsr_bandwidth", "gblsr_full_linear",

@@ -32,7 +32,7 @@ class Finished:
         self.folder = folder
         (folder / "src" / "plain.py").write_text(your_own.FILES["src/flat.py"])
         your_own.add_row(folder, "flat", arm=self.own, decoder="plain:FlatDecoder")
-        settings = config.load([folder / "config" / name for name in ("config.yaml", "demo.yaml")])
+        settings = config.load([folder / "config" / "demo.yaml"])
         self.arms = [*settings["native"]["arms"], self.own]
         self.methods = settings["asr"]["methods"]
         self.edited: dict[Path, bytes | None] = {}
@@ -62,7 +62,7 @@ class Finished:
 
     def command(self, *words: object, **settings: object) -> str:
         """Run the command line with settings that lie over the demo's."""
-        files = ["config/config.yaml", *self.overlay(**settings)]
+        files = self.overlay(**settings)
         return self.run("gblsr_repro", *words, *(w for name in files for w in ("--config", name)))
 
     def overlay(self, **settings: object) -> list[str]:

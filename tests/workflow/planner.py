@@ -16,7 +16,7 @@ import snakemake.cli
 
 LIBRARIES = ("torch", "pandas", "pydantic", "yaml")
 PROGRAMS = {"snakemake": "snakemake.cli", "gblsr-repro": "gblsr_repro.cli"}
-PACKAGE = ("config.validation", "analysis.schemas")
+PACKAGE = ("config.load", "analysis.schemas")
 
 
 def said_by_a_fork(words: list[str]) -> tuple[int, str]:

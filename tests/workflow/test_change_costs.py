@@ -54,8 +54,7 @@ def test_a_metric_is_three_files_and_retrains_nothing(finished, tmp_path):
     data = {"image_size": 64, "evaluate": {"set14": None, "urban100": None}}
     data["exemplars"] = {"kodak": "kodak_0"}
     settings = {"results": str(tmp_path), "native": {"arms": ["gblsr_scalar"], "data": data}}
-    names = ["config/config.yaml", *finished.overlay(**settings)]
-    loaded = config.load([finished.folder / name for name in names])
+    loaded = config.load([finished.folder / name for name in finished.overlay(**settings)])
     for name in ("kodak", "validation"):
         made.array(tmp_path / f"{name}.npy", made.noise(2, 64, 64, 3))
     run = made.run(tmp_path / "native/runs/gblsr_scalar/seed0", "gblsr_scalar", loaded)
@@ -139,7 +138,7 @@ def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
     assert finished.trained(jobs) == {"plain"}
     model = "from gblsr_repro import config; from gblsr_repro.models import native; print("
     model += "native.NativeModel.build(config.read_arms()['plain'], "
-    model += "config.load(['config/config.yaml', 'gain.yaml']), 0)"
+    model += "config.load(['gain.yaml']), 0)"
     finished.edit("gain.yaml", "", "native: {model: {gain: 2.5}}")
     finished.edit("src/asked.py", "", f"{model}.decoder.gain)")
     assert finished.run("asked").strip() == "2.5"

@@ -54,7 +54,7 @@ class Checkout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.said: dict[tuple[str, ...], str] = {}
-        settings = config.merge(config.load([folder / "config/config.yaml"]), SMALL)
+        settings = config.merge(config.load(), SMALL)
         settings["native"]["arms"].append("flat")
         settings["asr"]["methods"].append("blend_rdn")
         (folder / "config/config.yaml").write_text(yaml.safe_dump(settings))
@@ -235,8 +235,7 @@ def test_the_other_blocks_of_a_page(page, checkout):
         if block.language == "yaml":
             overlay = f"{page.stem}_{block.line}.yaml"
             (checkout.folder / overlay).write_text(block.text)
-            overlays = ["--config", "config/config.yaml", "--config", overlay]
-            assert checkout.run("gblsr-repro", "plan", *overlays) is None, place
+            assert checkout.run("gblsr-repro", "plan", "--config", overlay) is None, place
         if block.language == "snakemake":
             folder = checkout.folder / "importing"
             folder.mkdir()

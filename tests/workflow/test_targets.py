@@ -129,7 +129,7 @@ def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
 @pytest.mark.parametrize(
     ("overlay", "sentence"),
     [
-        ({"native": {"training": {"stpes": 3}}}, "unknown setting 'stpes' at native.training; did"),
+        ({"native": {"training": {"stpes": 3}}}, "native.training.stpes is unknown; did you mean"),
         ({"native": {"data": {"train": ["nothing_known"]}}}, "nothing_known"),
         ({"mirror": "/nowhere"}, "The mirror folder /nowhere does not exist; correct `mirror` in"),
     ],

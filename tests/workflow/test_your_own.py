@@ -29,9 +29,7 @@ def test_an_arm_a_method_and_data_sets(checkout):
         assert done.status == 0, done.said[-4000:]
         return done.said
 
-    checked = run(
-        "gblsr-repro", *["check", "--config", "config/config.yaml", "--config", "flat.yaml"]
-    )
+    checked = run("gblsr-repro", "check", "--config", "flat.yaml")
     printed = re.search(r"```text\n(.*?)```", your_own.PAGE, re.DOTALL)[1]
     assert checked == printed
     for dataset in your_own.IMAGES:

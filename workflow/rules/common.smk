@@ -245,7 +245,7 @@ def describe_files_of_item(item):
     if item.kind == "figure":
         return {f"{R}/figures/{item.item}.{ending}": title for ending in ("png", "pdf")}
     files = {f"{R}/tables/{item.item}.tex": title}
-    if item.compared == "yes":
+    if item.compared:
         files[f"{R}/tables/{item.item}_vs_paper.tex"] = f"{title}, beside the paper's values"
     return files
 
@@ -269,7 +269,7 @@ def list_reported_files(items):
 def list_items(*benchmarks, timed=True):
     """Return the files that a page shows of benchmarks, or of what needs no times."""
     items = [item for item in ITEMS.values() if item.benchmark in benchmarks]
-    items = [item for item in items if timed or "asr_latency" not in item.needs.split()]
+    items = [item for item in items if timed or "asr_latency" not in item.needs]
     arrays = DEMO_ARRAYS if "native" in benchmarks else []
     return [path for item in items for path in describe_files_of_item(item)] + arrays
 

@@ -17,11 +17,12 @@ from typing import Any
 
 import pandas as pd
 
-from ..config import Config, list_arms, load_protocol, suggest
+from ..config import Config, list_arms, load_protocol
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import write_csv
 from ..records import read_record
+from ..wording import suggest
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.writing import write_provenance

@@ -119,9 +119,10 @@ def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str
     """List the paper's training time of those of some groups of which it prints any."""
     groups, published = list_groups(benchmark), {}
     for printed in read_published_times(benchmark):
-        members = tuple(printed["subjects"].split())
+        members = printed.subjects
         name = next((name for name in shown if {*members} <= {*groups[name]}), None)
         if name is not None:
-            seconds = {each: float(printed[each]) for each in TIMES if each in printed}
-            published[name] = Trainings(members, int(printed["runs"]), seconds)
+            printed_times = printed.model_dump(include={*TIMES}, exclude_none=True)
+            seconds = {each: float(time) for each, time in printed_times.items()}
+            published[name] = Trainings(members, printed.runs, seconds)
     return published

@@ -1,8 +1,8 @@
 """The command line: `jobs` has the commands that rules of the workflow run up to the averages,
 `reports` and `images` the others.
 
-A command is declared over the function that runs it (see `commands`). Functions import what takes
-long to import (torch, pandas, matplotlib), so that `--help` answers at once.
+A command names the function that runs it (see `commands`), or functions here import what takes long
+to import (torch, pandas, matplotlib), so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ def build_parser() -> argparse.ArgumentParser:
             text = GROUPS[group]
             parent = groups[""].add_parser(group, help=text, description=text)
             groups[group] = parent.add_subparsers(title="verbs", metavar="VERB", required=True)
-        text = command.execute.__doc__ or ""
-        parser_of_command = groups[group].add_parser(name, help=text, description=text)
+        parser_of_command = groups[group].add_parser(
+            name, help=command.text, description=command.text
+        )
         parser_of_command.set_defaults(command=command)
         for argument in command.arguments:
             parser_of_command.add_argument(*argument.names, **argument.settings)

@@ -1,8 +1,9 @@
-"""Declare commands: the name, the arguments and the function of each, in one place.
+"""Declare commands: the name, the function, the help and the arguments of each, in one place.
 
-`@command("native train", CONFIG, ARM, ...)` stands over the function that runs the command; its
-docstring is the command's help. The function gets the parsed options, whose names are those of the
-parameters of the function of the package that it calls.
+`declare` names the function of the package that runs the command, "module:function", which is
+imported when the command runs; the names of the options are those of its parameters. A text that it
+returns is printed. What prepares or shows more than that stands under `@command`, gets the parsed
+options, and its docstring is the command's help.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from .. import devices
-from ..config import Config, find_arm, find_method, load
+from ..config import Config, find_arm, find_method, find_row, load
 from ..wording import shorten
 
 Options = argparse.Namespace
@@ -35,30 +37,52 @@ class Argument:
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its name, with its group before it, its function and its arguments.
+    """A command: its name, with its group before it, its function, help and arguments.
 
     `uses_gpu`: it locks a GPU unless the config says device: cpu.
     """
 
     name: str
-    execute: Callable[[Options], None]
+    function: str | Callable[[Options], None]
+    text: str
     arguments: tuple[Argument, ...]
-    uses_gpu: bool
+    uses_gpu: bool = False
+
+    def execute(self, options: Options) -> None:
+        """Run the command with its parsed options; print the text that its function returns."""
+        if not isinstance(self.function, str):
+            return self.function(options)
+        result = find_function(self.function)(**vars(options))
+        if isinstance(result, str):
+            print(result)
+        return None
 
 
 COMMANDS: list[Command] = []  # in the order of their declarations
 
 
+def find_function(name: str) -> Callable[..., Any]:
+    """Find a function of the package by its name, "module:function"."""
+    return resolve_name(f"gblsr_repro.{name}")
+
+
+def declare(
+    name: str, function: str, text: str, *arguments: Argument, uses_gpu: bool = False
+) -> None:
+    """Declare a command that calls a function of the package with its options."""
+    COMMANDS.append(Command(name, function, text, arguments, uses_gpu))
+
+
 def command(
-    name: str, *arguments: Argument, uses_gpu: bool = False
+    name: str, *arguments: Argument
 ) -> Callable[[Callable[[Options], None]], Callable[[Options], None]]:
     """Declare a command that runs the function below."""
 
-    def declare(execute: Callable[[Options], None]) -> Callable[[Options], None]:
-        COMMANDS.append(Command(name, execute, arguments, uses_gpu))
-        return execute
+    def add(function: Callable[[Options], None]) -> Callable[[Options], None]:
+        COMMANDS.append(Command(name, function, function.__doc__ or "", arguments))
+        return function
 
-    return declare
+    return add
 
 
 def argument(*names: str, **settings: Any) -> Argument:
@@ -92,13 +116,14 @@ CONFIG = argument(
     action="append",
     default=[],
     metavar="FILE",
-    help="config file; repeat to merge several, later ones over earlier ones (default: that of "
-    "the results, where a command names some, else config/config.yaml)",
+    help="config file, laid over config/config.yaml and the paper's settings; repeat to merge "
+    "several, later ones over earlier ones (default: that of the results, where a command names "
+    "some)",
 )
 
 
 def read_options(command: Command, options: Options) -> Options:
-    """Replace the names of config, arm and method by what they name, and fill in paths left out.
+    """Replace the names of config and rows by what they name, and fill in paths left out.
 
     Locks a GPU for a command that uses one.
     """
@@ -111,6 +136,8 @@ def read_options(command: Command, options: Options) -> Options:
         options.arm = find_arm(options.arm)
     if "method" in options:
         options.method = find_method(options.method)
+    if vars(options).get("row"):
+        options.row = find_row(options.row)
     results = vars(options).get("results") or Path(config["results"])
     for argument in command.arguments:
         name = argument.names[0].lstrip("-")
@@ -123,7 +150,7 @@ def load_config(options: Options) -> Config:
     """Load and merge the files that `--config` names.
 
     Without it, load the config that the workflow wrote into the results folder of `--results` or
-    `--aggregates`, else the checkout's config/config.yaml.
+    `--aggregates`, else the checkout's own.
     """
     named = vars(options)
     results = named.get("results")

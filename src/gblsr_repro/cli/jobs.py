@@ -5,8 +5,7 @@ The two benchmarks of the paper, `native` and `asr`, have the same subcommands.
 
 from __future__ import annotations
 
-from ..config import find_row
-from .commands import CONFIG, Options, argument, command, parse_seed, path, path_in_results
+from .commands import CONFIG, argument, declare, parse_seed, path, path_in_results
 
 ARM = argument("--arm", required=True, help="row of config/arms.tsv")
 METHOD = argument("--method", required=True, help="row of config/methods.tsv")
@@ -34,42 +33,35 @@ TRAINED_SEED = argument(
 
 # --- data sets, and checks before any training --------------------------------------------------
 
-
-@command(
+declare(
     "fetch",
+    "data.fetch:fetch_dataset",
+    "Download a data set, or find it in the mirror, and verify its files.",
     CONFIG,
     argument("dataset", metavar="DATASET", help="name in the first column of config/datasets.tsv"),
     path("--output", "CSV", "write a copy of the manifest to this file", required=False),
 )
-def fetch(options: Options) -> None:
-    """Download a data set, or find it in the mirror, and verify its files."""
-    from ..data.fetch import fetch_dataset
 
-    fetch_dataset(**vars(options))
+declare(
+    "check",
+    "preflight:check",
+    "Check the config, its arms and methods, and the parameter budget before any training.",
+    CONFIG,
+)
 
-
-@command("check", CONFIG)
-def check(options: Options) -> None:
-    """Check the config, its arms and methods, and the parameter budget before any training."""
-    from ..preflight import check_methods, check_native_benchmark
-
-    check_methods(options.config)
-    print(check_native_benchmark(options.config))
-
-
-@command("sources", CONFIG)
-def list_sources(options: Options) -> None:
-    """List the data sets with their folders and how complete they are."""
-    from ..data.fetch import list_datasets
-
-    print(list_datasets(options.config))
-
+declare(
+    "sources",
+    "data.fetch:list_datasets",
+    "List the data sets with their folders and how complete they are.",
+    CONFIG,
+)
 
 # --- native reconstruction ----------------------------------------------------------------------
 
-
-@command(
+declare(
     "native standardize",
+    "data.standardize:standardize_arrays",
+    "Crop the images of splits or evaluation sets to one size and store each as an array.",
     CONFIG,
     argument(
         "names",
@@ -79,34 +71,33 @@ def list_sources(options: Options) -> None:
     ),
     path("--output", "DIR", "folder for the arrays"),
 )
-def standardize_native(options: Options) -> None:
-    """Crop the images of splits or evaluation sets to one size and store each as an array."""
-    from ..data.standardize import standardize_images
 
-    for name in options.names:
-        standardize_images(name, options.config, options.output / f"{name}.npy")
+declare(
+    "native regions",
+    "evaluation.regions:write_thresholds",
+    "Compute the thresholds of smooth, edge, texture and mixed patches.",
+    CONFIG,
+    VALIDATION,
+    path("--output", "JSON", "file to write"),
+)
 
+declare(
+    "native train",
+    "training.runs:check_and_train_arm",
+    "Train an arm with one seed, or resume its training.",
+    CONFIG,
+    ARM,
+    SEED,
+    ARRAY,
+    NEW_RUN,
+    STATE,
+    uses_gpu=True,
+)
 
-@command("native regions", CONFIG, VALIDATION, path("--output", "JSON", "file to write"))
-def write_regions(options: Options) -> None:
-    """Compute the thresholds of smooth, edge, texture and mixed patches."""
-    from ..evaluation.regions import write_thresholds
-
-    write_thresholds(**vars(options))
-
-
-@command("native train", CONFIG, ARM, SEED, ARRAY, NEW_RUN, STATE, uses_gpu=True)
-def train_arm(options: Options) -> None:
-    """Train an arm with one seed, or resume its training."""
-    from ..preflight import check_native_benchmark
-    from ..training.runs import train_arm
-
-    check_native_benchmark(options.config)  # all arms, before the first of them takes its time
-    train_arm(**vars(options))
-
-
-@command(
+declare(
     "native evaluate",
+    "evaluation.native:evaluate_run",
+    "Score a trained run on all images of the evaluation sets and the validation split.",
     CONFIG,
     ARM,
     SEED,
@@ -123,38 +114,35 @@ def train_arm(options: Options) -> None:
     ),
     uses_gpu=True,
 )
-def evaluate_arm(options: Options) -> None:
-    """Score a trained run on all images of the evaluation sets and the validation split."""
-    from ..evaluation.native import evaluate_run
 
-    evaluate_run(**vars(options))
-
-
-@command(
+declare(
     "native exemplars",
+    "evaluation.exemplars:write_exemplars",
+    "Write the images of the qualitative figure: originals and reconstructions by trained runs.",
     CONFIG,
     RUNS,
     ARRAYS,
     path("--output", "DIR", "folder for the images"),
     uses_gpu=True,
 )
-def write_exemplars(options: Options) -> None:
-    """Write the images of the qualitative figure: originals and reconstructions by trained runs."""
-    from ..evaluation.exemplars import write_exemplars
 
-    write_exemplars(**vars(options))
+declare(
+    "native latency",
+    "evaluation.native_latency:time_arm",
+    "Time an arm by the fixed protocol, with untrained weights.",
+    CONFIG,
+    ARM,
+    SEED,
+    ARRAYS,
+    NEW_TIMES,
+    KEPT,
+    uses_gpu=True,
+)
 
-
-@command("native latency", CONFIG, ARM, SEED, ARRAYS, NEW_TIMES, KEPT, uses_gpu=True)
-def time_arm(options: Options) -> None:
-    """Time an arm by the fixed protocol, with untrained weights."""
-    from ..evaluation.native_latency import time_arm
-
-    time_arm(**vars(options))
-
-
-@command(
+declare(
     "native fields",
+    "evaluation.native_fields:write_fields",
+    "Write the bandwidth and order of all patches of the validation images for trained arms.",
     CONFIG,
     RUNS,
     VALIDATION,
@@ -162,62 +150,70 @@ def time_arm(options: Options) -> None:
     path("--output", "DIR", "folder for the fields"),
     uses_gpu=True,
 )
-def write_fields(options: Options) -> None:
-    """Write the bandwidth and order of all patches of the validation images for trained arms."""
-    from ..evaluation.native_fields import write_fields
-
-    write_fields(**vars(options))
-
 
 # --- super-resolution ---------------------------------------------------------------------------
 
+declare(
+    "asr standardize",
+    "data.superres:pack_training_sets",
+    "Store the training images in one array.",
+    CONFIG,
+    path("--output", "NPY", "array to write"),
+)
 
-@command("asr standardize", CONFIG, path("--output", "NPY", "array to write"))
-def standardize_asr(options: Options) -> None:
-    """Store the training images in one array."""
-    from ..data.superres import pack_training_sets
+declare(
+    "asr train",
+    "training.runs:train_method",
+    "Train a method with one seed, or resume its training.",
+    CONFIG,
+    METHOD,
+    SEED,
+    ARRAY,
+    NEW_RUN,
+    STATE,
+    uses_gpu=True,
+)
 
-    pack_training_sets(**vars(options))
+declare(
+    "asr evaluate",
+    "evaluation.asr:evaluate_run",
+    "Score a trained run on all images of the evaluation sets.",
+    CONFIG,
+    METHOD,
+    SEED,
+    RUN,
+    NEW_SCORES,
+    KEPT,
+    uses_gpu=True,
+)
 
+declare(
+    "asr bicubic",
+    "evaluation.asr_scores:evaluate_bicubic",
+    "Score bicubic upsampling on all images of the evaluation sets.",
+    CONFIG,
+    NEW_SCORES,
+    KEPT,
+)
 
-@command("asr train", CONFIG, METHOD, SEED, ARRAY, NEW_RUN, STATE, uses_gpu=True)
-def train_method(options: Options) -> None:
-    """Train a method with one seed, or resume its training."""
-    from ..training.runs import train_method
-
-    train_method(**vars(options))
-
-
-@command("asr evaluate", CONFIG, METHOD, SEED, RUN, NEW_SCORES, KEPT, uses_gpu=True)
-def evaluate_method(options: Options) -> None:
-    """Score a trained run on all images of the evaluation sets."""
-    from ..evaluation.asr import evaluate_run
-
-    evaluate_run(**vars(options))
-
-
-@command("asr bicubic", CONFIG, NEW_SCORES, KEPT)
-def evaluate_bicubic(options: Options) -> None:
-    """Score bicubic upsampling on all images of the evaluation sets."""
-    from ..evaluation.asr_scores import evaluate_bicubic, map_datasets_to_columns
-
-    for dataset in map_datasets_to_columns(options.config):
-        evaluate_bicubic(options.config, dataset, options.output, options.state)
-
-
-@command("asr latency", CONFIG, METHOD, SEED, NEW_TIMES, KEPT, uses_gpu=True)
-def time_method(options: Options) -> None:
-    """Time a method by the fixed protocol, with untrained weights."""
-    from ..evaluation.asr_latency import time_method
-
-    time_method(**vars(options))
-
+declare(
+    "asr latency",
+    "evaluation.asr_latency:time_method",
+    "Time a method by the fixed protocol, with untrained weights.",
+    CONFIG,
+    METHOD,
+    SEED,
+    NEW_TIMES,
+    KEPT,
+    uses_gpu=True,
+)
 
 # --- weights that others trained, and averages --------------------------------------------------
 
-
-@command(
+declare(
     "import",
+    "released.importing:import_run",
+    "Import released weights as a run of an arm or a method, without training.",
     CONFIG,
     ADDRESS,
     argument(
@@ -237,32 +233,22 @@ def time_method(options: Options) -> None:
         "--overwrite", action="store_true", help="replace a run in the folder that is another"
     ),
 )
-def import_weights(options: Options) -> None:
-    """Import released weights as a run of an arm or a method, without training."""
-    from ..released.importing import import_run
 
-    options.row = find_row(options.row) if options.row else None
-    import_run(**vars(options))
-
-
-@command(
+declare(
     "check-released",
+    "released.importing:check_release",
+    "Check released weights as their import will, without writing a run.",
     CONFIG,
     ADDRESS,
     argument("--as", dest="row", metavar="ROW", required=True, help="row that they are of"),
     TRAINED_SEED,
     path("--output", "JSON", "file that says what they are"),
 )
-def check_released(options: Options) -> None:
-    """Check released weights as their import will, without writing a run."""
-    from ..released.importing import check_release
 
-    options.row = find_row(options.row)
-    check_release(**vars(options))
-
-
-@command(
+declare(
     "aggregate",
+    "analysis.aggregate:write_all",
+    "Average scores over images and seeds.",
     CONFIG,
     argument(
         "names", nargs="+", metavar="NAME", help="name of an aggregate: native, asr_quality, ..."
@@ -270,8 +256,3 @@ def check_released(options: Options) -> None:
     path_in_results("--results", ""),
     path_in_results("--output", "aggregates"),
 )
-def aggregate(options: Options) -> None:
-    """Average scores over images and seeds."""
-    from ..analysis import aggregate
-
-    aggregate.write_all(**vars(options))

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..config import list_arms
 from ..errors import UserError
 from ..progress import format_count, log
-from .commands import CONFIG, Options, argument, command, path, path_in_results
+from .commands import CONFIG, Options, argument, command, declare, path, path_in_results
 
 AGGREGATES = path_in_results("--aggregates", "aggregates")
 ONLY = argument(
@@ -46,28 +46,24 @@ def judge_claims(options: Options) -> None:
 # --- pages --------------------------------------------------------------------------------------
 
 
-@command(
+declare(
     "report",
+    "reporting.report_page:write",
+    "Write a self-contained HTML page about a results folder.",
     CONFIG,
     path_in_results("--results", ""),
     path_in_results("--claims", "claims.csv"),
     path_in_results("--output", "report.html"),
 )
-def write_report(options: Options) -> None:
-    """Write a self-contained HTML page about a results folder."""
-    from ..reporting import report_page
 
-    report_page.write(**vars(options))
-    log.info("report: %s", options.output)
-
-
-@command("pdf", CONFIG, path_in_results("--results", ""), path_in_results("--output", "report.pdf"))
-def write_pdf(options: Options) -> None:
-    """Write one PDF with every table and figure of a results folder; needs LaTeX."""
-    from ..reporting import document
-
-    document.write(**vars(options))
-    log.info("report: %s", options.output)
+declare(
+    "pdf",
+    "reporting.document:write",
+    "Write one PDF with every table and figure of a results folder; needs LaTeX.",
+    CONFIG,
+    path_in_results("--results", ""),
+    path_in_results("--output", "report.pdf"),
+)
 
 
 @command(
@@ -135,9 +131,9 @@ def print_summary(options: Options) -> None:
 # --- cost ---------------------------------------------------------------------------------------
 
 
-@command("plan", CONFIG)
-def print_plan(options: Options) -> None:
-    """Estimate the runs to train, their GPU-hours and days; runs nothing."""
-    from ..operations import plan
-
-    print(plan.format_plan(plan.estimate_plan(options.config)))
+declare(
+    "plan",
+    "operations.plan:describe_plan",
+    "Estimate the runs to train, their GPU-hours and days; runs nothing.",
+    CONFIG,
+)

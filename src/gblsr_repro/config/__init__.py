@@ -1,11 +1,10 @@
 """The configuration: its tables, its schema and checks, and loading.
 
-Modules import one way: `cells`, `tables`, `addresses` and `items`, then `schema`, `validation` and
-`checks`, then `load`.
+Modules import one way: `schema`, `rows`, `tables`, `addresses` and `items`, then `checks`, then
+`load`.
 """
 
 from .addresses import HubAddress, drop_folder, get_address, is_imported, parse_address
-from .cells import read_table, suggest
 from .items import MAIN_TABLE, Item, list_items, read_items
 from .load import (
     complete,
@@ -18,6 +17,7 @@ from .load import (
     validate,
     write_resolved,
 )
+from .rows import TableRow, read_table
 from .tables import (
     BASELINE,
     OWN,

@@ -1,7 +1,7 @@
 """Renew the files that are generated from the config and its tables.
 
 `python -m gblsr_repro.config` renews the lists of settings and items in config/README.md and
-docs/items.md.
+docs/items.md, and the JSON schema of the settings, by which editors complete and check.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema
 
 from ..files import write_text
 from .items import Item, read_items
@@ -86,6 +88,19 @@ def renew_settings_page(text: str) -> str:
     return f"{text.partition(HEADING)[0]}{HEADING}\n{list_settings()}"
 
 
+class _OverlaySchema(GenerateJsonSchema):
+    """The schema of a file that sets some of the settings: none is required."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Require no setting."""
+        return False
+
+
+def renew_schema(text: str) -> str:
+    """Renew the JSON schema of the settings, whatever the text of config/schema.json is."""
+    return json.dumps(Settings.model_json_schema(schema_generator=_OverlaySchema)) + "\n"
+
+
 # --- the paper's items ----------------------------------------------------------------------------
 
 ITEMS = "| paper item | target | cost |\n|---|---|---|\n"
@@ -104,15 +119,15 @@ def renew_items_page(text: str) -> str:
 
 def describe_cost(item: Item) -> str:
     """Describe the trainings that a table or figure waits for, with their time in the paper."""
-    need, arms = item.needs.partition(" ")[0], read_arms()
+    need, arms = next(iter(item.needs), ""), read_arms()
     if need in ("", "budget"):
         return "nothing"
     groups = [group for half in ("native", "asr") for group in read_published_times(half)]
     seconds = {
-        name: int(group["total_seconds"]) / int(group["runs"])
+        name: group.total_seconds / group.runs
         for group in groups
-        if item.benchmark in (group["benchmark"], "both")
-        for name in group["subjects"].split()
+        if item.benchmark in (group.benchmark, "both")
+        for name in group.subjects
     }
     if item.benchmark == "native" and need != "runs":
         kept = "in_benchmark" if need == "native" else "diagnostic"
@@ -132,6 +147,7 @@ def _lower_first_letter(title: str) -> str:
 
 GENERATED = {
     "config/README.md": renew_settings_page,
+    "config/schema.json": renew_schema,
     "docs/items.md": renew_items_page,
 }
 

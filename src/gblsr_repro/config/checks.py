@@ -22,9 +22,9 @@ from .tables import (
     list_named_datasets,
     merge,
     read_arms,
+    read_base,
     read_datasets,
     read_methods,
-    read_yaml,
     require_names,
 )
 
@@ -46,10 +46,9 @@ def check_config(config: Config) -> None:
 def _check_names(config: Config) -> Iterator[str]:
     """Check that what settings name is a row of a table or an entry of another setting.
 
-    Columns of config/config.yaml still exist when an overlay drops them, since an overlay cannot
-    drop the settings of its columns.
+    Columns that an overlay drops still exist, since it cannot drop the settings of its columns.
     """
-    base = read_yaml(find_repository_root() / "config" / "config.yaml")
+    base = read_base()
     columns, asr_columns = (
         get_setting(merge(base, config), name) for name in ("native.data.evaluate", "asr.evaluate")
     )

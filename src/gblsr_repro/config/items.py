@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from .addresses import is_imported
-from .cells import Key, Label, read_table
+from .rows import Key, Label, Phrases, TableRow, Words, read_table
 from .tables import (
     Config,
     find_repository_root,
@@ -20,8 +19,7 @@ MAIN_TABLE = (
 )
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(TableRow):
     """A row of config/items.tsv: one table or figure, of the paper or an extra one.
 
     `maker` names the module of `gblsr_repro.reporting` and the function there that makes it, `part`
@@ -37,18 +35,18 @@ class Item:
 
     item: Key
     maker: str
-    part: str
+    part: str = ""
     kind: Literal["table", "figure"]
     benchmark: Literal["native", "asr", "both"]
     paper: str
-    needs: str
-    about: str
-    compared: Literal["yes", "no"]
-    interpretations: str
-    scopes: str
-    adds: str
+    needs: Words = ()
+    about: str = ""
+    compared: bool
+    interpretations: Phrases = ()
+    scopes: Words = ()
+    adds: Words = ()
     title: Label
-    caption: str
+    caption: str = ""
 
 
 def read_items() -> dict[str, Item]:
@@ -80,14 +78,15 @@ def list_items(config: Config) -> dict[str, Item]:
     for column in columns:
         row = read_datasets().get(columns[column])
         title = f"Native benchmark on {row.title if row else column}, every arm"
-        extra = replace(
-            pattern,
-            item=f"main_{column}",
-            part=column,
-            paper="Extra",
-            compared="no",
-            interpretations="",
-            title=title,
+        extra = pattern.model_copy(
+            update={
+                "item": f"main_{column}",
+                "part": column,
+                "paper": "Extra",
+                "compared": False,
+                "interpretations": (),
+                "title": title,
+            }
         )
         items.setdefault(extra.item, extra)
     return items

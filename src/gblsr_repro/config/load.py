@@ -7,31 +7,46 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal, TypeVar
 
 import yaml
+from pydantic import ValidationError
 
 from ..errors import UserError
-from ..files import compute_short_checksum, read_csv, write_text
+from ..files import compute_short_checksum, write_text
+from ..validation import describe_mistake
 from .checks import check_config
-from .tables import Config, find_repository_root, merge, read_yaml
+from .rows import TableRow, Words, read_table
+from .schema.settings import Protocol, Settings
+from .tables import PROTOCOL, Config, find_repository_root, merge, read_base, read_yaml
 
 FOLDER = "settings"  # of the results, for the configurations that jobs were planned with
+Schema = TypeVar("Schema", bound=Protocol)
 PLANNED = "GBLSR_SETTINGS_"  # begins the names of environment variables that hold them
 
 
 def load(paths: Sequence[Path | str] = ()) -> Config:
-    """Load config files, later ones merged into earlier ones, and validate the result.
+    """Load config files, later ones merged into earlier ones, as `complete` does.
 
-    Without paths the checkout's config/config.yaml is loaded. The file of `plan_settings` was
-    validated while planning and is not again. Raises `UserError`.
+    The file of `plan_settings` was validated while planning and is not again. Raises `UserError`.
     """
-    config: Config = {}
-    files = [Path(path) for path in paths or [find_repository_root() / "config" / "config.yaml"]]
+    files = [Path(path) for path in paths]
     if [path.parent.name for path in files] == [FOLDER]:
         return _read_planned(files[0])
+    overlay: Config = {}
     for path in files:
-        config = merge(config, read_yaml(path))
-    return validate(config)
+        overlay = merge(overlay, read_yaml(path))
+    return complete(overlay)
+
+
+def complete(overlay: Config) -> Config:
+    """Lay an overlay over the paper's settings and config/config.yaml, and validate the result.
+
+    What has all settings, as the config.yaml of a run's results, stands alone: below it would come
+    back what the run left out. Raises `UserError`.
+    """
+    is_whole = overlay.keys() >= Settings.model_fields.keys()
+    return validate(overlay if is_whole else merge(read_base(), overlay))
 
 
 def plan_settings(config: Config, results: str) -> tuple[str, dict[str, str]]:
@@ -71,17 +86,21 @@ def validate(config: Config) -> Config:
     Columns that an overlay sets to null are dropped. Raises `UserError` with one sentence about
     the first mistake.
     """
-    # Here, since jobs load a validated .json and then save the 0.2 s that pydantic takes to import.
-    from .validation import apply_schema
-
-    completed = apply_schema(config)
+    settings = _apply_schema(config, Settings)
+    completed = settings.model_dump()
+    # Jobs request exactly the resources that are set.
+    completed["cluster"]["gpu"] = settings.cluster.gpu.model_dump(exclude_none=True)
     check_config(completed)
     return completed
 
 
-def complete(overlay: Config) -> Config:
-    """Merge an overlay into config/config.yaml and validate the result."""
-    return validate(merge(read_yaml(find_repository_root() / "config" / "config.yaml"), overlay))
+def _apply_schema(config: Config, schema: type[Schema]) -> Schema:
+    """Validate settings by their types; `UserError` about the first mistake."""
+    try:
+        return schema.model_validate(config)
+    except ValidationError as error:
+        sentence = describe_mistake(error, schema)
+        raise UserError(f"Config: {sentence}{'' if sentence[-1] == '?' else '.'}") from None
 
 
 def find_mirror(config: Config) -> Path | None:
@@ -96,8 +115,9 @@ def find_mirror(config: Config) -> Path | None:
 
 @cache
 def load_protocol() -> Config:
-    """Load the paper's settings, which do not depend on config/config.yaml; do not modify them."""
-    return load([find_repository_root() / "config" / "paper" / "protocol.yaml"])
+    """Load the paper's settings, without those of config/config.yaml; do not modify them."""
+    protocol = read_yaml(find_repository_root() / "config" / PROTOCOL)
+    return _apply_schema(protocol, Protocol).model_dump()
 
 
 def read_paper_device() -> str:
@@ -105,10 +125,23 @@ def read_paper_device() -> str:
     return read_yaml(find_repository_root() / "config" / "paper" / "facts.yaml")["device"]
 
 
-def read_published_times(benchmark: str) -> list[dict[str, str]]:
+class PublishedTime(TableRow):
+    """A row of config/paper/compute.csv: the training time of a group of arms or methods."""
+
+    benchmark: Literal["native", "asr"]
+    group: str
+    subjects: Words
+    runs: int
+    shortest_seconds: int | None = None
+    longest_seconds: int | None = None
+    total_seconds: int
+
+
+def read_published_times(benchmark: str) -> list[PublishedTime]:
     """Read the paper's table of training times of a benchmark (config/paper/compute.csv)."""
-    rows = read_csv(find_repository_root() / "config" / "paper" / "compute.csv")
-    return [row for row in rows if row["benchmark"] == benchmark]
+    path = find_repository_root() / "config" / "paper" / "compute.csv"
+    rows = read_table(path, PublishedTime, "group").values()
+    return [row for row in rows if row.benchmark == benchmark]
 
 
 def write_resolved(config: Config, path: Path | str) -> None:

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
+from pydantic import Field
 
 from ..errors import UserError
 from ..files import read_json_map
-from ..wording import shorten
-from .cells import (
-    ClassName,
-    Count,
-    FilePatterns,
-    Key,
-    Label,
-    OptionsText,
-    Rank,
-    Row,
-    Size,
-    read_table,
-    suggest,
-)
+from ..wording import shorten, suggest
+from .rows import ClassName, Count, Key, Label, Options, Row, TableRow, Words, read_table
 
 Config = dict[str, Any]
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
 ASSETS, SIZES = "config/assets.tsv", "config/sizes.tsv"
+PROTOCOL = "paper/protocol.yaml"  # in config/
 
 
 def find_repository_root() -> Path:
@@ -107,16 +96,21 @@ def read_yaml(path: Path | str) -> Config:
     return value
 
 
+def read_base() -> Config:
+    """Read what overlays are laid over: the paper's settings, and config/config.yaml over them."""
+    folder = find_repository_root() / "config"
+    return merge(read_yaml(folder / PROTOCOL), read_yaml(folder / "config.yaml"))
+
+
 # Groups of arms: a baseline, and (of methods, too) what is none of the paper's and no part of its
 # comparisons.
 BASELINE, OWN = "baseline", "own"
 
 
-@dataclass(frozen=True)
-class Arm:
+class Arm(TableRow):
     """A row of config/arms.tsv: one model of the native benchmark.
 
-    `decoder` names a class of `gblsr_repro.models`, `options` are key=value pairs for it; `group`
+    `decoder` names a class of `gblsr_repro.models`, `options` are its options by name; `group`
     is family, control, baseline, ablation or own (none of the paper's: one of your own, or what the
     authors' package builds besides; it has rows in the tables and no part in the paper's
     comparisons);
@@ -127,27 +121,26 @@ class Arm:
 
     arm: Key
     decoder: ClassName
-    options: OptionsText
+    options: Options = Field(default_factory=dict)
     name: Label
     short: Label
     group: Literal["family", "control", "baseline", "ablation", "own"]
-    benchmark: Literal["yes", "no"]
-    diagnostic: Literal["reference", "control", "log", "linear", ""]
-    fairness_rank: Rank
-    note: str
+    benchmark: bool
+    diagnostic: Literal["reference", "control", "log", "linear", ""] = ""
+    fairness_rank: Count | None = None
+    note: str = ""
 
     @property
     def in_benchmark(self) -> bool:
         """Whether the main tables have a row for this arm."""
-        return self.benchmark == "yes"
+        return self.benchmark
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(TableRow):
     """A row of config/methods.tsv: one arbitrary-scale super-resolution method.
 
-    `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` are key=value pairs
-    for them (nf=48, local_ensemble=no); `recipe` names a recipe of asr.training; `group` is
+    `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` are their
+    options by name (nf, local_ensemble); `recipe` names a recipe of asr.training; `group` is
     baseline, base, variant or own (none of the paper's); `table` is the table of its row (main,
     appendix).
     """
@@ -155,16 +148,15 @@ class Method:
     method: Key
     encoder: ClassName
     decoder: ClassName
-    options: OptionsText
+    options: Options = Field(default_factory=dict)
     recipe: Key
     name: Label
     group: Literal["baseline", "base", "variant", "own"]
-    table: Literal["main", "appendix", ""]
-    note: str
+    table: Literal["main", "appendix", ""] = ""
+    note: str = ""
 
 
-@dataclass(frozen=True)
-class Dataset:
+class Dataset(TableRow):
     """A row of config/datasets.tsv: one set of source files.
 
     `kind` is archive, files or package (see `gblsr_repro.data.datasets`); `images` the number
@@ -175,24 +167,18 @@ class Dataset:
     title: Label
     role: Literal["train", "evaluate"]
     kind: Literal["archive", "files", "package"]
-    url: str
-    files: FilePatterns
+    url: str = ""
+    files: Annotated[Words, Field(min_length=1)]
     images: Count
-    bytes: Size
-    checksum: str
-    license: str
-    homepage: str
-    stands_in_for: str
-    note: str
-
-    @property
-    def download_bytes(self) -> int:
-        """Size of the whole download in bytes, 0 where there is no address."""
-        return int(self.bytes or 0)
+    bytes: Annotated[int, Field(ge=0)] = 0
+    checksum: str = ""
+    license: str = ""
+    homepage: str = ""
+    stands_in_for: str = ""
+    note: str = ""
 
 
-@dataclass(frozen=True)
-class ImageSize:
+class ImageSize(TableRow):
     """A row of config/sizes.tsv: width and height, in pixels, of one image of a data set."""
 
     dataset: Key
@@ -206,14 +192,13 @@ class ImageSize:
         return f"{self.dataset}/{self.image}"
 
 
-@dataclass(frozen=True)
-class Asset:
+class Asset(TableRow):
     """A row of config/assets.tsv: code, an architecture or weights, with license and address."""
 
     asset: Key
     title: Label
     license: Label
-    url: str
+    url: str = ""
 
 
 _read_table_once = cache(read_table)  # a process reads these tables once

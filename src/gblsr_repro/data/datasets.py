@@ -76,17 +76,17 @@ class DatasetFiles:
     @property
     def image_pattern(self) -> str:
         """Pattern of the images."""
-        return self.row.files.split()[0]
+        return self.row.files[0]
 
     @property
     def companion_patterns(self) -> list[list[str]]:
         """Patterns of the files that belong to the images, with their alternatives."""
-        return [e.split("|") for e in self.row.files.split()[1:] if not e.startswith("@")]
+        return [e.split("|") for e in self.row.files[1:] if not e.startswith("@")]
 
     @property
     def selection_list(self) -> str | None:
         """Path of the text file that lists the images to use; None if the data set has none."""
-        return next((e[1:] for e in self.row.files.split() if e.startswith("@")), None)
+        return next((e[1:] for e in self.row.files if e.startswith("@")), None)
 
     @property
     def published_patterns(self) -> list[str]:
@@ -97,7 +97,7 @@ class DatasetFiles:
     @property
     def published_count(self) -> int:
         """Number of images in a complete copy."""
-        return int(self.row.images)
+        return self.row.images
 
     @property
     def _remedy(self) -> str:

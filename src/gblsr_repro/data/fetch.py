@@ -123,7 +123,7 @@ def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries
     """Download the archive of a data set, unpack what is missing, and delete the archive."""
     row = files.row
     archive = files.root / "archives" / PurePosixPath(urlsplit(row.url).path).name
-    size = row.download_bytes
+    size = row.bytes
     if not archive.is_file():
 
         def check(part: Path) -> None:
@@ -140,7 +140,7 @@ def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries
 def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries) -> Entries:
     """Download single files; the `bytes` of the row limit the size of all of them together."""
     row, entries = files.row, Entries()
-    allowed = int(row.download_bytes * OVERRUN)
+    allowed = int(row.bytes * OVERRUN)
     progress = Progress(f"download {row.title}", len(paths), "file")
     with open_session() as session, progress:
         for path in paths:
@@ -168,7 +168,7 @@ def _unpack_archive(
     shutil.rmtree(unpacked, ignore_errors=True)  # of a process that was killed
     try:
         folder = unpacked / files.image_pattern.partition("/")[0]
-        archives.unpack_archive(archive, folder, int(files.row.download_bytes * UNPACKED))
+        archives.unpack_archive(archive, folder, int(files.row.bytes * UNPACKED))
         entries = _move_missing(files, unpacked, missing, recorded)
         if not find_files(files.image_pattern, files.root):
             raise _build_other_files_error(files, archive, unpacked)

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..config import find_repository_root, read_table
-from ..config.cells import Checksum, Label
+from ..config import TableRow, find_repository_root, read_table
+from ..config.rows import Checksum, Label
 from ..files import write_text
 from .images import Pixels
 
 
-@dataclass(frozen=True)
-class Pin:
+class Pin(TableRow):
     """A row of config/pixels.tsv: an image's path in the publisher's copy, and its checksum."""
 
     image: Label

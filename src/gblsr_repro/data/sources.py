@@ -110,7 +110,9 @@ def list_versions(dataset: str, config: Config) -> dict[str, SourceImage]:
     that a mirror has as an extra line has the path of the file that the publisher has instead.
     Raises `UserError` as `list_source_images` does.
     """
-    scales = sorted({int(scale) for scale in re.findall(r"SRF_(\d+)", find_dataset(dataset).files)})
+    scales = sorted(
+        {int(scale) for scale in re.findall(r"SRF_(\d+)", " ".join(find_dataset(dataset).files))}
+    )
     versions = {}
     for scale in (None, *scales):
         for image in list_source_images(dataset, config, scale):

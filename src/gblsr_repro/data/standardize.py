@@ -8,7 +8,7 @@ data sets and the checksums of the other two files). `gblsr_repro.data.arrays` r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +112,12 @@ def select_images(name: str, config: Config) -> tuple[list[str], list[SourceImag
     if name == "validation":
         refuse_repeated_names(image.file for image in rows)
     return data["train"], rows
+
+
+def standardize_arrays(names: Iterable[str], config: Config, output: Path) -> None:
+    """Standardize the images of several arrays and write them into the folder `output`."""
+    for name in names:
+        standardize_images(name, config, output / f"{name}.npy")
 
 
 def standardize_images(name: str, config: Config, output: Path) -> None:

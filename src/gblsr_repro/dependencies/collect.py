@@ -29,10 +29,10 @@ from ..config import (
     list_arms,
     locate_row,
     read_image_sizes,
-    suggest,
 )
 from ..errors import UserError
 from ..files import compute_sha256
+from ..wording import suggest
 from .rules import INITIAL, MONITORING, RULES, SPLIT, Rule
 from .versions import MODEL_VERSIONS, list_model_versions, read_class_settings
 
@@ -134,11 +134,15 @@ def update_identity(identity: Mapping[str, Any]) -> Dependencies:
 def identify_row(row: Arm | Method | Dataset) -> Dependencies:
     """Identify a row by the columns that determine its results; others are about how it is shown.
 
-    Options count in alphabetical order.
+    They count as texts, options in alphabetical order.
     """
     if isinstance(row, Dataset):
-        return {f"datasets.{name}": getattr(row, name) for name in ("kind", "files", "images")}
-    options = " ".join(sorted(row.options.split()))
+        return {
+            "datasets.kind": row.kind,
+            "datasets.files": " ".join(row.files),
+            "datasets.images": str(row.images),
+        }
+    options = " ".join(sorted(f"{name}={value}" for name, value in row.options.items()))
     if isinstance(row, Arm):
         return {"arms.decoder": row.decoder, "arms.options": options}
     return {
@@ -229,12 +233,20 @@ def list_borders(subject: Subject, config: Config) -> dict[str, int]:
 
 
 def digest_image_sizes(config: Config) -> str:
-    """Compute the SHA-256 of the rows of config/sizes.tsv about data sets that the config names."""
+    """Compute the SHA-256 of the rows of config/sizes.tsv about data sets that the config names.
+
+    Widths and heights count as texts, as when runs of 0.3.0 were timed.
+    """
     asr = config["asr"]
     timed = (asr["evaluate"].get(name, name) for name in asr["timing"]["datasets"])
     names = {*asr["evaluate"].values(), *timed}
-    sizes = [size for size in read_image_sizes() if size.dataset in names]
-    return hashlib.sha256(repr(sizes).encode()).hexdigest()
+    rows = (
+        f"ImageSize(dataset={size.dataset!r}, image={size.image!r}, width='{size.width}', "
+        f"height='{size.height}')"
+        for size in read_image_sizes()
+        if size.dataset in names
+    )
+    return hashlib.sha256(f"[{', '.join(rows)}]".encode()).hexdigest()
 
 
 # --- settings by their dotted names ---------------------------------------------------------------

@@ -11,9 +11,9 @@ from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from ..config import suggest
 from ..errors import UserError, build_syntax_error
 from ..files import compute_sha256
+from ..wording import suggest
 
 MODEL_VERSIONS = {
     "gblsr_repro.models.encoder": 1,

@@ -134,7 +134,7 @@ def list_timed_images(dataset: str, config: Config) -> list[TimedImage]:
     else:
         log.info("%s was not fetched: its images are timed blank", dataset)
     sizes = {
-        size.image: (int(size.height), int(size.width))
+        size.image: (size.height, size.width)
         for size in read_image_sizes()
         if size.dataset == dataset
     }

@@ -130,18 +130,10 @@ def score_set(
     return compute_rows(state, name, dependencies, len(images), score, f"{column} x{scale:g}")
 
 
-def evaluate_bicubic(config: Config, dataset: str, output: Path, state: Path) -> None:
-    """Score bicubic interpolation on a data set at every scale, as `score_column` does.
-
-    Raises `UserError` when asr.evaluate does not name the data set, or as `score_set` does.
-    """
-    columns = map_datasets_to_columns(config)
-    if dataset not in columns:
-        raise UserError(
-            f"asr.evaluate does not name the data set {dataset!r}; choose one of "
-            f"{', '.join(columns)}."
-        )
-    score_column(enlarge_bicubically, columns[dataset], config, output, state, {}, {})
+def evaluate_bicubic(config: Config, output: Path, state: Path) -> None:
+    """Score bicubic interpolation on all evaluation sets at every scale, as `score_column` does."""
+    for column in map_datasets_to_columns(config).values():
+        score_column(enlarge_bicubically, column, config, output, state, {}, {})
 
 
 def map_datasets_to_columns(config: Config) -> dict[str, str]:

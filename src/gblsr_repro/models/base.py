@@ -18,8 +18,9 @@ from typing import Any, ClassVar, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from ..config import Config, suggest
+from ..config import Config
 from ..errors import UserError, build_syntax_error
+from ..wording import suggest
 from .layers import extend_by_mirroring
 
 COLORS = 3
@@ -227,19 +228,14 @@ def select_class_settings(
     return {setting: section[setting] for setting in component.SETTINGS}
 
 
-def parse_options(
-    text: str, components: Sequence[type[Component]], place: str
+def select_options(
+    options: Mapping[str, str], components: Sequence[type[Component]], place: str
 ) -> list[dict[str, Any]]:
-    """Parse and check a row's options, "key=value ...": a dictionary for every component.
+    """Check a row's options and select those of every component: a dictionary for each.
 
     Raises `UserError` for an option that no component has, for a value that its option does not
     allow, and for a missing option that has no default; `place` opens its sentence.
     """
-    entries = [entry.partition("=")[::2] for entry in text.split()]
-    options = dict(entries)
-    for name in options:
-        if [each for each, _ in entries].count(name) > 1:
-            raise UserError(f"{place}: the option {name!r} comes twice; remove one.")
     allowed = {name: values for item in components for name, values in item.OPTIONS.items()}
     names = " and ".join(component.__name__ for component in components)
     for name, value in options.items():

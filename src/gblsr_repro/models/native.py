@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..config import Arm, Config, list_arms
-from .base import QUERY_CHUNK, Model, find_class, parse_options, select_class_settings
+from .base import QUERY_CHUNK, Model, find_class, select_class_settings, select_options
 from .coordinates import convert_to_pixel_positions
 from .decoders import PatchDecoder
 from .encoder import PatchEncoder
@@ -57,7 +57,7 @@ class NativeModel(Model):
         for_encoder, for_decoder = (
             select_class_settings(component, section, "native.model") for component in classes
         )
-        (options,) = parse_options(row.options, [decoder], f"config/arms.tsv, arm {row.arm}")
+        (options,) = select_options(row.options, [decoder], f"config/arms.tsv, arm {row.arm}")
         return cls(encoder(for_encoder), decoder(for_decoder, **options))
 
     def prepare_images(self, images: Tensor) -> Tensor:
@@ -116,7 +116,7 @@ def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
     """
     place = f"config/arms.tsv, arm {arm.arm}"
     decoder = find_class(arm.decoder, PatchDecoder, f"{place}: decoder")
-    parse_options(arm.options, [decoder], place)
+    select_options(arm.options, [decoder], place)
     return PatchEncoder, decoder
 
 

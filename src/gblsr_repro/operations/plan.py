@@ -73,6 +73,11 @@ class Plan:
     imported: list[str]
 
 
+def describe_plan(config: Config) -> str:
+    """Estimate the costs of a configuration, and format them as `format_plan` does."""
+    return format_plan(estimate_plan(config))
+
+
 def estimate_plan(config: Config) -> Plan:
     """Estimate the costs of a configuration without running anything or using the network."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
@@ -200,8 +205,8 @@ def _read_published_time(
     paper, (benchmark, _, name) = load_protocol(), locate_row(row)
     if _select_step_settings(identity) == _select_step_settings(identify_run(row, paper)):
         for group in read_published_times(benchmark):
-            if name in group["subjects"].split():
+            if name in group.subjects:
                 share = steps / paper[benchmark]["training"]["steps"]
-                seconds = float(group["total_seconds"]) / int(group["runs"])
+                seconds = group.total_seconds / group.runs
                 return seconds * share, f"the paper, on {read_paper_device()}"
     return None, DASH

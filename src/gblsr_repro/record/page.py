@@ -172,7 +172,7 @@ def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
     shown: set[str] = set()
     for part in parts:
         items = select_items("table", part.source.config)
-        names = [name for name, item in items.items() if item.compared == "yes"]
+        names = [name for name, item in items.items() if item.compared]
         built, _ = build_possible(
             [name for name in names if name not in shown],
             lambda name: build_beside_paper(part.source, items[name]),  # noqa: B023
@@ -187,7 +187,7 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
     for name, item in select_items("figure", parts[0].source.config).items():
         path = folder / "figures" / f"{name}.png"
         if path.is_file():
-            able = [part for part in parts if all(map(part.source.has, item.needs.split()))]
+            able = [part for part in parts if all(map(part.source.has, item.needs))]
             source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)

@@ -85,7 +85,7 @@ def add_tables(folder: Path, tables: Tables) -> None:
 
 
 def build_overlay(config: Config) -> Config:
-    """Build the overlay of the settings in which a run differs from config/config.yaml.
+    """Build the overlay of the settings in which a run differs from those of the checkout.
 
     A table column that the run left out is null. What is local to a machine is left out, and of
     released weights the folder.

@@ -86,7 +86,7 @@ def check_facts(
 def describe_row(row: Arm | Method, model: Model, config: Config) -> dict[str, Any]:
     """Describe a row by those fields of the authors' configurations that shapes do not tell."""
     if isinstance(model.decoder, GBLSR):
-        return {"local_ensemble": "local_ensemble=no" not in row.options.split()}
+        return {"local_ensemble": row.options.get("local_ensemble") != "no"}
     if type(model.decoder) not in MODES:
         return {}
     mode, adapts = MODES[type(model.decoder)]

@@ -5,31 +5,26 @@ What planning needs; nothing here imports torch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from ..config import find_repository_root, parse_address, read_table
+from ..config import TableRow, find_repository_root, parse_address, read_table
 from ..config.addresses import HUB
-from ..config.cells import CellFormat, Key, Label
+from ..config.rows import Checksum, Key, Label
 from ..errors import UserError
 
 TABLE = "config/released.tsv"
-KnownChecksum = Annotated[
-    str, CellFormat(r"([0-9a-f]{64})?", "write the 64 digits of a SHA-256, or nothing.")
-]
 
 
-@dataclass(frozen=True)
-class KnownFile:
+class KnownFile(TableRow):
     """A row of config/released.tsv: a file of weights and the arm or method `row` that it is of.
 
-    `address` is its name, or its address on the hub or in the config; `sha256` is empty where it is
+    `address` is its name, or its address on the hub or in the config; `sha256` is None where it is
     not known; `colors` are what its network takes: in [0, 1] (unit) or in [-1, 1] (normalized).
     """
 
     address: Label
-    sha256: KnownChecksum
+    sha256: Checksum | None = None
     row: Key
     colors: Literal["normalized", "unit"]
     license: Label

@@ -60,11 +60,11 @@ def compose_caption(
     evaluation columns that are shown (default: all).
     """
     sentences = [*lead, item.caption, *notes]
-    if "spread" in item.adds.split():
-        scope, *_ = item.scopes.split()
+    if "spread" in item.adds:
+        scope, *_ = item.scopes
         sentences.append(_describe_error_bars(provenance, Scope(scope)))
-    conditions = _describe_timings(provenance, [Scope(name) for name in item.scopes.split()])
-    if "baselines" in item.adds.split():
+    conditions = _describe_timings(provenance, [Scope(name) for name in item.scopes])
+    if "baselines" in item.adds:
         rebuilt = [arm.short for arm in read_arms().values() if arm.group == BASELINE]
         conditions.append(
             f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
@@ -73,15 +73,11 @@ def compose_caption(
     text = " ".join(format_sentence(sentence) for sentence in sentences if sentence)
     conditions = [format_sentence(condition) for condition in conditions]
     interpretations = (
-        [_describe_interpretations("interpretations", item.interpretations)]
+        [_describe_interpretations("interpretations", ", ".join(item.interpretations))]
         if item.interpretations
         else []
     )
-    apart = [
-        _describe_interpretations("interpretation", name)
-        for name in item.interpretations.split(", ")
-        if name
-    ]
+    apart = [_describe_interpretations("interpretation", name) for name in item.interpretations]
     return Caption(
         title or item.title,
         text,

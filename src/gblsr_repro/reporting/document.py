@@ -18,6 +18,7 @@ from ..analysis.reader import Aggregates
 from ..config import Config, Item, read_items
 from ..errors import UserError
 from ..files import write_bytes
+from ..progress import log
 from .captions import Caption, compose_caption, format_sentence
 from .compiler import COMPILER, require_compiler
 from .items import build_possible, select_items
@@ -51,6 +52,7 @@ def write(results: Path, output: Path, config: Config) -> None:
     if not results.is_dir():
         raise UserError(f"{results} is not a folder; run the workflow first.")
     write_bytes(output, _compile(render_document(results, config), results / "figures"))
+    log.info("report: %s", output)
 
 
 def render_document(results: Path, config: Config) -> str:
@@ -83,7 +85,7 @@ def _build_floats(source: Aggregates, item: Item) -> list[Float]:
         if not (source.results / "figures" / picture).is_file():
             raise UserError("not drawn.")
         return [Float(number, compose_caption(item, source.provenance), picture=picture)]
-    build = build_beside_paper if item.compared == "yes" else build_tables
+    build = build_beside_paper if item.compared else build_tables
     return [
         Float(0 if place else number, table.caption, table)
         for place, table in enumerate(build(source, item))

@@ -65,9 +65,9 @@ def group_items(config: Config) -> dict[str, list[Item]]:
 
 def list_jobs(item: Item) -> list[str]:
     """List the jobs whose aggregates an item is made from: its numbers and their conditions."""
-    scopes = {*item.scopes.split()}
+    scopes = {*item.scopes}
     records = [name for name, concerned in SCOPES.items() if not scopes.isdisjoint(concerned)]
-    return find_jobs([*item.needs.split(), *records])
+    return find_jobs([*item.needs, *records])
 
 
 def list_differences(
@@ -77,7 +77,7 @@ def list_differences(
 
     `columns` are the evaluation columns that are shown (default: all).
     """
-    scopes = [Scope(name) for name in item.scopes.split()]
+    scopes = [Scope(name) for name in item.scopes]
     differences = provenance.find_differences(scopes, columns=columns)
     return list(dict.fromkeys(difference.sentence for difference in differences))
 

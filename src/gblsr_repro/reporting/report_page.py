@@ -25,6 +25,7 @@ from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods
 from ..errors import UserError
 from ..files import write_text
+from ..progress import log
 from ..records import read_record
 from .captions import compose_caption
 from .claims import VERDICT_STYLES, build_topics, count_by_topic, explain_verdicts, summarize
@@ -52,6 +53,7 @@ def write(results: Path, claims: Path, output: Path, config: Config) -> None:
     if not results.is_dir():
         raise UserError(f"{results} is not a folder; run the workflow first.")
     write_text(output, render_page(results, claims, output.parent, config))
+    log.info("report: %s", output)
 
 
 def render_page(results: Path, claims: Path, folder: Path, config: Config) -> str:
@@ -202,7 +204,7 @@ def _build_items(
 
 def _build_table(source: Aggregates, item: Item) -> Section:
     """Build the section of a table, with the paper's values beside it folded up."""
-    beside = build_beside_paper(source, item) if item.compared == "yes" else []
+    beside = build_beside_paper(source, item) if item.compared else []
     inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
     return Section(item.title, tables=build_tables(source, item), inside=inside)
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..analysis.reader import Aggregates
-from ..config import Config, suggest
+from ..config import Config
 from ..errors import UserError
+from ..wording import suggest
 from .items import build_possible, select_items
 
 

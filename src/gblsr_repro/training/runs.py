@@ -7,10 +7,19 @@ from typing import cast
 
 from ..config import Arm, Config, Method
 from ..models.asr.model import ASRModel
+from ..preflight import check_native_benchmark
 from . import asr, native
 from .checkpoint import remove_state
 from .run_record import train_and_write
 from .validation import ValidationCurve
+
+
+def check_and_train_arm(
+    config: Config, arm: Arm, seed: int, array: Path, output: Path, state: Path
+) -> None:
+    """Train an arm as `train_arm` does, if all arms of `config` fit into the parameter budget."""
+    check_native_benchmark(config)  # before the first arm takes its time
+    train_arm(config, arm, seed, array, output, state)
 
 
 def train_arm(config: Config, arm: Arm, seed: int, array: Path, output: Path, state: Path) -> None:

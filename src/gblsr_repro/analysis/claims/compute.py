@@ -18,7 +18,7 @@ TRAINED_AGAIN = {"gblsr_bandwidth": ("gblsr_fixed", "gblsr_bandwidth", "gblsr_fu
 
 def read_groups(benchmark: str) -> list[tuple[str, ...]]:
     """Read the arms or methods whose runs stand for each row of the paper's table."""
-    rows = [tuple(row["subjects"].split()) for row in read_published_times(benchmark)]
+    rows = [row.subjects for row in read_published_times(benchmark)]
     return [TRAINED_AGAIN.get(subjects[0], subjects) for subjects in rows]
 
 
@@ -39,7 +39,7 @@ def count_images(column: str, benchmark: str) -> int:
     """Return how many images the paper's evaluation set has."""
     protocol = load_protocol()
     section = protocol["native"]["data"] if benchmark == "native" else protocol["asr"]
-    return int(read_datasets()[section["evaluate"][column]].images)
+    return read_datasets()[section["evaluate"][column]].images
 
 
 def compare_native_inference(run: Measured) -> Estimate:

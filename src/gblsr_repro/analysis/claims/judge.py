@@ -77,9 +77,12 @@ def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate |
             tabled = claim.measure(paper)
     if claim.published:
         return Published.parse(claim.published), tabled
-    if tabled is None:
-        raise UserError(f"The tables in config/paper lack the cells of the claim {claim.id!r}.")
-    return Published.read(tabled, int(claim.decimals)), tabled
+    if tabled is None or claim.decimals is None:
+        raise UserError(
+            f"Claim {claim.id!r} has no published number, and lacks decimals or its cells in "
+            "config/paper; correct config/paper/claims.tsv."
+        )
+    return Published.read(tabled, claim.decimals), tabled
 
 
 def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from typing import Literal
 
-from ...config import find_repository_root, read_table
-from ...config.cells import CellFormat
+from ...config import TableRow, find_repository_root, read_table
 from ..measured import Measure
 from . import compute, diagnostics, native, structure, superres
 from .rules import RULES
@@ -18,11 +16,10 @@ MEASURES = (
     | superres.MEASURES
     | compute.MEASURES
 )
-RuleName = Annotated[str, CellFormat("|".join(RULES), f"use one of {', '.join(RULES)}.")]
+RuleName = Literal[*RULES]  # type: ignore[valid-type]
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(TableRow):
     """A statement of the paper that a run can confirm or contradict: a row of claims.tsv.
 
     `topic` is the heading on the page of claims; `scope` selects the conditions that the numbers
@@ -38,10 +35,10 @@ class Claim:
     where: str
     sentence: str
     rule: RuleName
-    published: str
-    decimals: str
-    unit: str
-    note: str
+    published: str = ""
+    decimals: int | None = None
+    unit: str = ""
+    note: str = ""
 
     @property
     def measure(self) -> Measure | None:

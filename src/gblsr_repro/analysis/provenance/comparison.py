@@ -6,12 +6,18 @@ config/paper/settings.tsv says which numbers every setting concerns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any
 
-from ...config import find_repository_root, get_dataset_title, list_short_names, read_table
+from ...config import (
+    TableRow,
+    find_repository_root,
+    get_dataset_title,
+    list_short_names,
+    read_table,
+)
+from ...config.rows import Words
 from ...records import Images
 from ...wording import join_words, list_some
 from .differences import (
@@ -90,8 +96,7 @@ def _list_trained(run: Recorded) -> tuple[str, ...] | None:
 # --- settings -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(TableRow):
     """A row of config/paper/settings.tsv: a setting of the protocol, or a section of it.
 
     `scopes` are the numbers that it concerns; where there are none, `why` gives the reason.
@@ -99,9 +104,9 @@ class Setting:
     """
 
     setting: str
-    scopes: str
-    words: str
-    why: str
+    scopes: Words = ()
+    words: str = ""
+    why: str = ""
 
 
 @cache
@@ -148,7 +153,7 @@ def _compare_settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
 
 def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
     row = find_setting(setting)
-    return tuple(scope for scope in run.scopes if row and scope in row.scopes.split())
+    return tuple(scope for scope in run.scopes if row and scope in row.scopes)
 
 
 def _is_of_training(name: str) -> bool:

@@ -208,7 +208,7 @@ def _list_published_sets(names: Iterable[str]) -> list[Images]:
         Images(
             dataset=name,
             title=read_datasets()[name].title,
-            images=int(read_datasets()[name].images),
+            images=read_datasets()[name].images,
             complete=True,
         )
         for name in names

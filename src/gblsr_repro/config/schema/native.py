@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from .types import (
     Border,
     Column,
     Columns,
     Count,
+    Entries,
     EvaluationColumn,
     Names,
     NotNegative,
@@ -26,7 +27,6 @@ from .types import (
     Text,
     Width,
     describe,
-    drop_nulls,
 )
 
 
@@ -80,7 +80,7 @@ class NativeTraining(Section):
     precision: Literal["default", "strict"] = describe(
         "torch's defaults, or fp32 and deterministic (above)"
     )
-    pixels: Annotated[dict[Column, Count], BeforeValidator(drop_nulls)] = describe(
+    pixels: Entries[Column, Count] = describe(
         "by arm: pixels of every image in a step's loss, drawn anew; left out: all, the protocol",
         default={},
     )

@@ -1,10 +1,10 @@
-"""Settings of both benchmarks and of the workflow, and the whole configuration."""
+"""Settings of both benchmarks and of the workflow: the protocol, and the whole configuration."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from .native import Native
 from .superres import ASR
@@ -12,6 +12,7 @@ from .types import (
     Column,
     Count,
     Distinct,
+    Entries,
     Folder,
     HomePath,
     Number,
@@ -21,7 +22,6 @@ from .types import (
     Section,
     Seed,
     describe,
-    drop_nulls,
 )
 
 
@@ -35,6 +35,7 @@ class Latency(Section):
         list[Literal["paper", "fast"]],
         Field(min_length=1),
         Distinct,
+        Entries,
         AfterValidator(lambda clocks: sorted(clocks, reverse=True)),
     ] = describe("what is timed (above)")
     images_per_set: Count | None = describe("native images timed per set; null: all", default=None)
@@ -108,12 +109,24 @@ class Cluster(Section):
     memory_mb: Memory
 
 
-class Settings(Section):
-    """The whole configuration."""
+class Protocol(Section):
+    """What an experiment is: every setting that a number of the paper depends on."""
 
     preset: Literal["paper", "mirror", "short", "demo", "released"] = describe(
         "name of the preset; any other than `paper` marks every table and page"
     )
+    seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000), Distinct] = describe(
+        "training seeds; they determine initialization and shuffling only; Figure 8 shows the first"
+    )
+    native: Native
+    latency: Latency
+    diagnostics: Diagnostics
+    asr: ASR
+
+
+class Settings(Protocol):
+    """The whole configuration: an experiment, and where and how it is run."""
+
     results: Folder = describe("folder of all outputs of the workflow")
     resources: HomePath = describe("folder of downloads and of their recorded checksums")
     mirror: Place | None = describe(
@@ -122,17 +135,10 @@ class Settings(Section):
     accept_partial: Annotated[list[Column], Distinct] = describe(
         "data sets that may have fewer images than published; tables and pages say so", default=[]
     )
-    released: Annotated[dict[Column, Place], BeforeValidator(drop_nulls)] = describe(
+    released: Entries[Column, Place] = describe(
         "by arm or method: file, folder or hub address of weights to import instead of training",
         default={},
     )
     device: Literal["auto", "cpu", "cuda"] = describe("device of the jobs", default="auto")
     threads: Count | None = describe("CPU threads of one job; null: all", default=None, le=1024)
-    seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000), Distinct] = describe(
-        "training seeds; they determine initialization and shuffling only; Figure 8 shows the first"
-    )
-    native: Native
-    latency: Latency
-    diagnostics: Diagnostics
-    asr: ASR
     cluster: Cluster

@@ -5,20 +5,14 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from ...validation import match
 
 NAME = r"^[A-Za-z0-9_]+$"
 FOLDER = r"^(\./|/)?[\w+@=,%][\w.+@=,%-]*(/[\w+@=,%][\w.+@=,%-]*)*/?$"
 ONE_LINE = r"^[^\x00-\x1f\x7f]+$"
 RESOURCE = r"^[\w:.,-]+$"
-PATTERNS = {
-    NAME: "must be a name of letters, digits and _ only",
-    FOLDER: "must be a folder below the working directory or an absolute path, of letters, digits "
-    "and _ . + @ = , % - only, in which no name begins with a dot or a hyphen",
-    ONE_LINE: "must be text in one line, not empty",
-    RESOURCE: "must be a name of letters, digits and _ : . , - only",
-}
-"""What the patterns of settings ask for, in words."""
 
 # Numbers beyond these are no settings: torch, numpy and file systems cannot take them.
 SMALLEST, LARGEST, LARGEST_INTEGER = 1e-12, 1e12, 2**31 - 1
@@ -64,11 +58,9 @@ def _refuse_split_names(column: str) -> str:
     return column
 
 
-def drop_nulls(columns: Any) -> Any:
-    """Drop the columns that an overlay sets to null, since merging maps cannot remove entries."""
-    if not isinstance(columns, dict):
-        return columns
-    return {column: value for column, value in columns.items() if value is not None}
+def _drop_nulls(entries: dict[str, Any]) -> dict[str, Any]:
+    """Drop the entries that an overlay sets to null, since merging maps cannot remove them."""
+    return {name: value for name, value in entries.items() if value is not None}
 
 
 Count = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
@@ -87,20 +79,33 @@ Scale = Annotated[
     float, Field(gt=1, le=100), AfterValidator(lambda v: int(v) if v.is_integer() else v)
 ]
 Distinct = AfterValidator(_require_distinct)
-Column = Annotated[str, Field(pattern=NAME, max_length=64)]
+Column = Annotated[str, match(NAME, "must be a name of letters, digits and _ only", max_length=64)]
 EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
 Names = Annotated[list[Column], Field(min_length=1, max_length=1000), Distinct]
 Scales = Annotated[list[Scale], Field(min_length=1, max_length=100), Distinct]
 Pair = Field(min_length=2, max_length=2)
 Rising = AfterValidator(_require_rise)
 FileName = AfterValidator(_require_file_names)
-Folder = Annotated[str, Field(pattern=FOLDER, max_length=400), FileName]
-Text = Annotated[str, Field(pattern=ONE_LINE, max_length=1000)]
+Folder = Annotated[
+    str,
+    match(
+        FOLDER,
+        "must be a folder below the working directory or an absolute path, of letters, digits and "
+        "_ . + @ = , % - only, in which no name begins with a dot or a hyphen",
+        max_length=400,
+    ),
+    FileName,
+]
+Text = Annotated[str, match(ONE_LINE, "must be text in one line, not empty", max_length=1000)]
 Place = Annotated[Text, FileName]  # a file or folder, or an address
 HomePath = Annotated[Text, AfterValidator(_expand_home)]  # may begin with ~
-Resource = Annotated[str, Field(pattern=RESOURCE, max_length=100)]
+Resource = Annotated[
+    str, match(RESOURCE, "must be a name of letters, digits and _ : . , - only", max_length=100)
+]
 Key = TypeVar("Key")
-Columns = Annotated[dict[Key, Column], Field(min_length=1), BeforeValidator(drop_nulls)]
+Value = TypeVar("Value")
+Entries = Annotated[dict[Key, Value | None], AfterValidator(_drop_nulls)]
+Columns = Annotated[Entries[Key, Column], Field(min_length=1)]
 
 
 class Section(BaseModel):

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ...config import Config, Method
-from ..base import PLAIN, Encoder, Model, find_class, parse_options, select_class_settings
+from ..base import PLAIN, Encoder, Model, find_class, select_class_settings, select_options
 from .decoders import QueryDecoder
 from .local_ensemble import Length, RenderArea, compute_pixel_taps, compute_shown_size
 
@@ -52,7 +52,7 @@ class ASRModel(Model):
         for_encoder, for_decoder = (
             select_class_settings(component, section, "asr.model") for component in classes
         )
-        encoder_options, decoder_options = parse_options(
+        encoder_options, decoder_options = select_options(
             row.options, classes, f"config/methods.tsv, method {row.method}"
         )
         encoder = encoder_class(for_encoder, **encoder_options)
@@ -189,5 +189,5 @@ def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
     place = f"config/methods.tsv, method {method.method}"
     encoder = find_class(method.encoder, Encoder, f"{place}: encoder")
     decoder = find_class(method.decoder, QueryDecoder, f"{place}: decoder")
-    parse_options(method.options, [encoder, decoder], place)
+    select_options(method.options, [encoder, decoder], place)
     return encoder, decoder

@@ -8,7 +8,6 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,13 +19,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ...analysis.reader import BICUBIC, Aggregates
-from ...config import find_repository_root, read_table
-from ...config.cells import CellFormat
-from ...errors import UserError
+from ...config import TableRow, find_repository_root, read_table
+from ...config.rows import split_words
 from ...files import write_atomically
 from ...progress import format_count
+from ...validation import match
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
 COLUMN_WIDTH = 2.64  # inches: two figures side by side on it
@@ -42,23 +42,22 @@ DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over 
 DASHED = (0, (4, 2))
 
 
+def _require_color(text: str) -> str:
+    """Refuse a text that is no color of matplotlib."""
+    if not is_color_like(text):
+        raise ValueError("write a color of matplotlib, as #RRGGBB")
+    return text
+
+
+Color = Annotated[str, AfterValidator(_require_color)]
 Marker = Annotated[
-    str, CellFormat(r"[.,ov^<>1234spP*hH+xXDd|_8]", "write one of matplotlib's markers, such as o.")
+    str, match(r"^[.,ov^<>1234spP*hH+xXDd|_8]$", "write one of matplotlib's markers, such as o")
 ]
-Hatch = Annotated[
-    str, CellFormat(r"[-/\\|+xoO.*]*", "write one of matplotlib's hatches, such as ///.")
-]
-Dash = Annotated[
-    str,
-    CellFormat(
-        r"(\d{1,3}(\.\d{1,3})?( \d{1,3}(\.\d{1,3})?)+)?",
-        "write the lengths of dashes and gaps, such as 3 1, or nothing.",
-    ),
-]
+Hatch = Annotated[str, match(r"^[-/\\|+xoO.*]*$", "write one of matplotlib's hatches, such as ///")]
+Length = Annotated[float, Field(ge=0, lt=1000)]
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(TableRow):
     """The look of an arm or method in every figure; no two of a benchmark differ by color alone.
 
     A row of config/looks.tsv: a marker and a hatch of matplotlib, and the lengths of the dashes and
@@ -67,31 +66,23 @@ class Look:
     """
 
     name: str
-    color: str
+    color: Color
     marker: Marker
-    hatch: Hatch
-    dash: Dash
+    hatch: Hatch = ""
+    dash: Annotated[tuple[Length, ...], BeforeValidator(split_words)] = ()
 
     @property
     def line(self) -> Any:
         """The line style."""
-        return (0, tuple(map(float, self.dash.split()))) if self.dash else "-"
+        return (0, self.dash) if self.dash else "-"
 
 
 def read_looks(source: Aggregates) -> dict[str, Look]:
     """Read the look of every arm, every method and the bicubic reference.
 
-    Arms and methods without a look take the next free one, beginning again after the last. Raises
-    `UserError` where a color is none.
+    Arms and methods without a look take the next free one, beginning again after the last.
     """
-    path = find_repository_root() / "config" / "looks.tsv"
-    rows = read_table(path, Look, "name")
-    for name, look in rows.items():
-        if not is_color_like(look.color):
-            raise UserError(
-                f"{path}: color of {name!r} is {look.color!r}, not one of matplotlib; write "
-                "it as #RRGGBB."
-            )
+    rows = read_table(find_repository_root() / "config" / "looks.tsv", Look, "name")
     free = [look for name, look in rows.items() if name.startswith("free")]
     looks = {BICUBIC: rows[BICUBIC]}
     for table in (source.arms, source.methods):

@@ -63,7 +63,7 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     lead = [LEAD]
     if any(FAST_PATH in row.cells for row in rows):
         lead.append(LEAD_FAST_PATH)
-    if "asr_latency" in item.needs.split() and not times_the_papers_sets(source.config):
+    if "asr_latency" in item.needs and not times_the_papers_sets(source.config):
         lead.append(LEAD_OTHER_SETS)
     title = f"{item.title}, beside the paper's values"
     return [_add_caption(table, source, item, title, lead) for table in tables]
@@ -120,7 +120,7 @@ def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:
     Raises `UserError` naming what is missing, before anything is written.
     """
     texts = {folder / f"{item.item}.tex": _render(build_tables(source, item), source)}
-    if item.compared == "yes":
+    if item.compared:
         path = folder / f"{item.item}{BESIDE_PAPER}.tex"
         texts[path] = _render(build_beside_paper(source, item), source)
     for path, text in texts.items():

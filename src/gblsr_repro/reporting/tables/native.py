@@ -168,7 +168,7 @@ def build_fairness(source: Aggregates, view: View) -> list[Table]:
     budget = compare_with_anchor(counts, source.config)
     arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in budget]
     source.require(arms, "budget", "arm of the main tables")
-    arms.sort(key=lambda arm: int(arm.fairness_rank or len(source.arms) + 1))
+    arms.sort(key=lambda arm: arm.fairness_rank or len(source.arms) + 1)
     anchor = source.main_arm
     rows = [
         Row(

@@ -36,7 +36,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
     """
     config = _adapt_protocol(source.config)
     printed = {key[1:]: text for key, text in read_printed().items() if key[0] == item.item}
-    if item.needs in RUNS.values():
+    if item.needs in [(runs,) for runs in RUNS.values()]:
         shown = [row.key for row in measured[0].groups[0]]
         built = build_published_times(item.part, shown)
     else:

@@ -1,0 +1,114 @@
+"""Read a table: a typed row for every line, and the types of its cells.
+
+A table is a tab-separated file (.tsv, no quotes) or a CSV file. Its rows are pydantic models, whose
+fields are its columns; an empty cell is the default of its field.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ..errors import UserError
+from ..validation import describe_mistake, match
+from .schema.types import Column, Text
+
+TAKEN = ("all", "bicubic", "ground_truth")
+
+
+class TableRow(BaseModel):
+    """A row of a table."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+
+Row = TypeVar("Row", bound=TableRow)
+
+
+def _refuse_taken(name: str) -> str:
+    """Refuse a name that stands for something else in paths and command lines."""
+    if name in TAKEN:
+        raise ValueError(f"none of {', '.join(TAKEN)} may be a name")
+    return name
+
+
+def split_words(cell: Any) -> Any:
+    """Split the words of a cell."""
+    return cell.split() if isinstance(cell, str) else cell
+
+
+def _split_phrases(cell: Any) -> Any:
+    """Split the phrases of a cell, which commas separate."""
+    return cell.split(", ") if isinstance(cell, str) else cell
+
+
+def _split_options(cell: Any) -> Any:
+    """Split options (name=value, one space between them) into a map."""
+    if not isinstance(cell, str):
+        return cell
+    options: dict[str, str] = {}
+    for word in cell.split():
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise ValueError("write name=value, one space between options")
+        if name in options:
+            raise ValueError(f"the option {name!r} comes twice; remove one")
+        options[name] = value
+    return options
+
+
+# Keys stand in paths and in command lines.
+Key = Annotated[Column, AfterValidator(_refuse_taken)]
+ClassName = Annotated[
+    str,
+    match(r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$", "write package.module:Class", max_length=200),
+]
+Label = Annotated[Text, Field(max_length=200)]
+Count = Annotated[int, Field(ge=1)]
+Checksum = Annotated[str, match(r"^[0-9a-f]{64}$", "write the 64 digits of a SHA-256")]
+Words = Annotated[tuple[str, ...], BeforeValidator(split_words)]
+Phrases = Annotated[tuple[str, ...], BeforeValidator(_split_phrases)]
+Options = Annotated[dict[str, str], BeforeValidator(_split_options)]
+
+
+def read_table(
+    path: Path | str, row: type[Row], key: str, remedy: str = "correct it"
+) -> dict[str, Row]:
+    """Read a table: a `row` per line, by its attribute `key`, in the file's order.
+
+    Raises `UserError`, which ends with the `remedy`, where it is not UTF-8 text, a line has not as
+    many cells as there are columns or repeats a key, or a cell is not of the type of its field.
+    """
+    path, names = Path(path), list(row.model_fields)
+    style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if path.suffix == ".tsv" else {}
+    rows: dict[str, Row] = {}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:  # some editors put a mark first
+            reader = csv.reader(stream, **style)  # type: ignore[arg-type]
+            if next(reader, None) != names:
+                raise UserError(
+                    f"{path}: the first line must name the columns {', '.join(names)}; {remedy}."
+                )
+            for cells in reader:
+                place = f"{path}, line {reader.line_num}"
+                if len(cells) != len(names):
+                    raise UserError(
+                        f"{place}: the row must have {len(names)} cells, empty ones included; "
+                        f"{remedy}."
+                    )
+                filled = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
+                try:
+                    record = row.model_validate(filled)
+                except ValidationError as error:
+                    raise UserError(
+                        f"{place}: {describe_mistake(error, row)}; {remedy}."
+                    ) from error
+                if rows.setdefault(getattr(record, key), record) is not record:
+                    name = getattr(record, key)
+                    raise UserError(f"{place}: {name!r} has a row above; remove one.")
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} is no table in UTF-8 ({error}); {remedy}.") from error
+    return rows
