@@ -9,7 +9,7 @@ from ...config import find_repository_root, read_table
 from ...config.cells import CellFormat
 from ..measured import Measure
 from . import compute, diagnostics, native, structure, superres
-from .rules import RULES
+from .rules import RULES, AgreementRule
 
 MEASURES = (
     native.MEASURES
@@ -47,6 +47,11 @@ class Claim:
     def measure(self) -> Measure | None:
         """What computes the measured side, None where the workflow does not measure it."""
         return MEASURES.get(self.id)
+
+    @property
+    def test(self) -> AgreementRule:
+        """The rule that compares both sides."""
+        return RULES[self.rule]
 
 
 CLAIMS = read_table(find_repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
