@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
-from ...config import read_items
-from ..measured import Measure, Measured
+from ...config import Arm, Method
+from ..measured import Measure
 from ..metrics import LSE, METRICS
 from ..provenance.differences import Scope
 from ..reader import Aggregates
@@ -32,6 +31,17 @@ COMPARED = {  # by aggregate: the metrics whose cells are compared, and the scop
     "asr_latency": dict.fromkeys(TIMES, Scope.ASR_LATENCY),
 }
 """Parameters, criteria and what follows from these cells are claims of their own."""
+TABLES = {
+    "main_kodak": "Table 1",
+    "main_set14": "Table 2",
+    "main_urban100": "Table 3",
+    "asr_latency_main": "Table 6",
+    "asr_pareto_main": "Table 7",
+    "lse": "Table 10",
+    "asr_pareto_appendix": "Table 12",
+    "asr_full_all_scales_appendix": "Tables 11, 13-15",
+}
+"""The tables of these cells, by the names that they have in config/items.tsv."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,7 @@ class Cell(Claim):
     def measure(self) -> Measure:
         """What reads the cell."""
         names = dict(zip(SCHEMAS[self.aggregate].keys, self.key, strict=True))
-        return partial(Measured.read_cells, aggregate=self.aggregate, **names)
+        return lambda run: run.read_cells(self.aggregate, **names)
 
     @property
     def test(self) -> AgreementRule:
@@ -57,7 +67,7 @@ class Cell(Claim):
 
 def list_cells(paper: Aggregates) -> Iterator[Cell]:
     """List the cells of the paper's tables that are compared, as claims called TABLE ROW COLUMN."""
-    items, subjects = read_items(), {**paper.arms, **paper.methods}
+    subjects: dict[str, Arm | Method] = {**paper.arms, **paper.methods}
     sets = paper.config["native"]["data"]["evaluate"] | paper.config["asr"]["evaluate"]
     for aggregate, scopes in COMPARED.items():
         keys = [key for key in paper.cells(aggregate) if key[-1] in scopes]
@@ -66,7 +76,7 @@ def list_cells(paper: Aggregates) -> Iterator[Cell]:
         for key, (table, row, column) in places.items():
             dataset, subject, metric = key[0], key[1], key[-1]
             rule, title, decimals, unit = (QUALITY | TIMES)[metric]
-            where, name = items[table].paper, paper.datasets[sets[dataset]].title
+            where, name = TABLES[table], paper.datasets[sets[dataset]].title
             scale = f" ×{key[2]}" if aggregate != "native" else ""
             yield Cell(
                 id=f"{table} {row} {column}",
