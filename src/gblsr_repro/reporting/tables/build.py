@@ -15,7 +15,7 @@ from ..items import build_item
 from ..layout import DASH, Row, Span, Table
 from ..rendering import render_template
 from .published import build_published, times_the_papers_sets
-from .sheet import Sheet, SheetGroup, format_value
+from .sheet import Sheet, SheetGroup
 
 BESIDE_PAPER = "_vs_paper"
 FAST_PATH = "fast path"
@@ -118,7 +118,7 @@ def set_table_beside(measured: Sheet, published: Sheet) -> Table:
             rows.append(Row(row.key, ["", "here", *(here | below).values()]))
             if any(number.measured for number in row.fast.values()):
                 fast = [
-                    format_value(row.fast[column.key], column) if column.timed else ""
+                    column.format(row.fast[column.key]) if column.timed else ""
                     for column in measured.columns
                 ]
                 rows.append(Row(row.key, ["", FAST_PATH, *fast]))

@@ -27,26 +27,25 @@ def build_gates(source: Aggregates) -> list[Sheet]:
         f"at most {criteria['lpips_above_best_baseline']:g} above best baseline LPIPS",
         f"baseline gap ≥ {criteria['psnr_above_control']:g} dB vs {control.name}",
     )
-    rows = []
+    gates = []
     for part, definition in zip(QUALITY_PARTS, definitions, strict=True):
         result = _format_outcome(outcomes[part].met) + _format_count(outcomes[part])
-        rows.append(_build_gate(part, definition, "quality sub-condition", result))
+        gates.append((part, definition, "quality sub-condition", result))
     quality, cost = outcomes[COMPOSITE], outcomes[INFERENCE_COST]
     composite = f"all three sub-conditions on ≥ {quality.required}/{len(quality.met_on)} datasets"
     bound = f"≤ {criteria['latency_ratio']:g}× slowest baseline's inference time on every dataset"
-    rows += [
-        _build_gate(
-            COMPOSITE, "Quality criterion composite", composite, _format_outcome(quality.met)
-        ),
-        _build_gate(INFERENCE_COST, "Inference-cost criterion", bound, _format_cost(source, cost)),
+    result, cost_result = _format_outcome(quality.met), _format_cost(source, cost)
+    gates += [
+        (COMPOSITE, "Quality criterion composite", composite, result),
+        (INFERENCE_COST, "Inference-cost criterion", bound, cost_result),
+    ]
+    rows = [
+        SheetRow(key, name, {"definition": definition, "result": result})
+        for key, name, definition, result in gates
     ]
     header = ["Criterion / sub-condition", "Definition", "Result"]
     columns = [SheetColumn("definition", "p1.1"), SheetColumn("result", "l0.85")]
     return [Sheet("gates", "p1.05", columns, [header], [SheetGroup(rows)])]
-
-
-def _build_gate(key: str, name: str, definition: str, result: str) -> SheetRow:
-    return SheetRow(key, name, {"definition": definition, "result": result})
 
 
 def _format_outcome(met: bool | None) -> str:
@@ -114,19 +113,18 @@ def build_locality(source: Aggregates) -> list[Sheet]:
 
 
 def _read_ablation(source: Aggregates, arm: Arm) -> dict[str, Value]:
-    """Read the cells of one arm of the ablation; a reference is not tested."""
-    cells: dict[str, Value] = {
+    """Read the cells of one arm of the ablation; control and reference are not tested."""
+    numbers = {name: source.cell("ablation", arm.arm, name) for name in ("psnr", "delta_psnr")}
+    if arm.diagnostic in ("control", "reference"):
+        untested = dict.fromkeys(("tests_met", "delta_lpips", "criteria"), "n/a")
+        is_control = arm.diagnostic == "control"
+        return {**numbers, **untested, **({"delta_psnr": "n/a"} if is_control else {})}
+    return {
+        **numbers,
         "tests_met": source.cell("locality", arm.arm, "tests_met"),
-        "psnr": source.cell("ablation", arm.arm, "psnr"),
-        "delta_psnr": source.cell("ablation", arm.arm, "delta_psnr"),
         "delta_lpips": source.cell("ablation", arm.arm, "delta_lpips"),
         "criteria": _format_criteria(source, arm),
     }
-    untold = {
-        "control": ("tests_met", "delta_psnr", "delta_lpips", "criteria"),
-        "reference": ("tests_met", "delta_lpips", "criteria"),
-    }
-    return cells | dict.fromkeys(untold.get(arm.diagnostic, ()), "n/a")
 
 
 def _format_criteria(source: Aggregates, arm: Arm) -> str:

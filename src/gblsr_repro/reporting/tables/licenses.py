@@ -16,18 +16,13 @@ def build_licenses(source: Aggregates) -> list[Sheet]:
     sections = source.config["native"]["data"], source.config["asr"]
     names = [name for s in sections for name in (*s["train"], *s["evaluate"].values())]
     sets = [source.datasets[name] for name in dict.fromkeys(names)]
-    code = read_assets()
+    parts = {
+        "*Data sets*": [(row.title, row.license, row.homepage) for row in sets],
+        "*Code and architectures*": [(row.title, row.license, row.url) for row in read_assets()],
+    }
     groups = [
-        SheetGroup(
-            [_build_row(row.title, row.license, row.homepage) for row in sets],
-            "data",
-            "*Data sets*",
-        ),
-        SheetGroup(
-            [_build_row(row.title, row.license, row.url) for row in code],
-            "code",
-            "*Code and architectures*",
-        ),
+        SheetGroup([_build_row(*cells) for cells in rows], heading=heading)
+        for heading, rows in parts.items()
     ]
     header = ["Asset", "License or terms of use", "URL"]
     columns = [SheetColumn("license", "p1.1"), SheetColumn("address", "p1.26")]

@@ -55,6 +55,10 @@ class SheetColumn:
     metric: Metric | None = None
     timed: bool = False
 
+    def format(self, value: Value) -> str:
+        """Format a number; a text stays as it is."""
+        return self.form.format(value) if self.form and isinstance(value, Summary) else str(value)
+
 
 @dataclass(frozen=True)
 class SheetRow:
@@ -124,7 +128,7 @@ class Sheet:
         for column in self.columns:
             best = self._find_best(column, rows)
             for row, cells, is_best in zip(rows, texts, best, strict=True):
-                text = format_value(row.cells[column.key], column)
+                text = column.format(row.cells[column.key])
                 cells[column.key] = f"**{text}**" if is_best or column.key in row.strong else text
         return texts
 
@@ -135,10 +139,3 @@ class Sheet:
         numbers = [value if isinstance(value, Summary) else Summary() for value in values]
         compared = [row.compared for row in rows]
         return mark_bold(numbers, column.metric, self.significance, compared)
-
-
-def format_value(value: Value, column: SheetColumn) -> str:
-    """Format a number as its column says; a text stays as it is."""
-    if isinstance(value, str) or column.form is None:
-        return str(value)
-    return column.form.format(value)
