@@ -10,6 +10,7 @@ import made
 import pytest
 from paper_results import build_paper_run
 
+from gblsr_repro.analysis.claims.cells import list_cells
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
@@ -214,7 +215,7 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     rows = judge_all(RUN)
     write_claims(rows, tmp_path / "claims.csv")
     assert read_claims(tmp_path / "claims.csv") == rows
-    assert [row.id for row in rows] == [*CLAIMS]
+    assert [row.id for row in rows] == [*CLAIMS, *(cell.id for cell in list_cells(PAPER))]
     write_claims([replace(rows[0], verdict="perhaps")], tmp_path / "claims.csv")
     with pytest.raises(UserError, match=r"psnr_gain.*'perhaps'.*judge the claims again"):
         read_claims(tmp_path / "claims.csv")
@@ -226,7 +227,7 @@ def test_the_command_writes_every_claim(tmp_path: Path) -> None:
     folder = run.write()
     assert main(["claims", "--aggregates", str(folder), "--output", str(tmp_path)]) == 0
     rows = {row.id: row for row in read_claims(tmp_path / "claims.csv")}
-    assert list(rows) == list(CLAIMS)
+    assert list(rows)[: len(CLAIMS)] == list(CLAIMS)
     gap = rows["psnr_gap_urban100"]
     assert (gap.verdict, gap.holds, gap.measured) == ("reproduced", "yes", "+2.974")
     assert float(gap.measured_values) == pytest.approx(2.974)

@@ -81,7 +81,7 @@ def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(
         main = results.build("main_kodak")
         assert main.rows[-1].cells[0] == "My arm"
         assert main.rows[2].cells[1].startswith("**30.000")
-        assert "My arm is not of the paper and not compared for bold" in main.notes
+        assert "My arm is not of the paper and not compared for bold" in main.caption.text
     results.set_native(best, arms=(*ARMS, "mine"))
     assert results.build_cells("main_kodak")["My arm"][0].startswith("40.000")
     results.set_budget(mine=1_000_001)

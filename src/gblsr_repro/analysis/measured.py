@@ -38,7 +38,7 @@ class Measured:
 
     def native(self, datasets: Names, arms: Names, metric: str) -> Estimate:
         """Read a metric of the native benchmark."""
-        return self._read_cells("native", dataset=datasets, arm=arms, metric=metric)
+        return self.read_cells("native", dataset=datasets, arm=arms, metric=metric)
 
     def ablation(self, arms: Names, metric: str) -> Estimate:
         """Read a metric on the validation images.
@@ -46,7 +46,7 @@ class Measured:
         What compares with the control arm (delta_<metric> over the seeds that both have, and
         criterion_b) has that arm among its sources: its conditions count, too.
         """
-        read = self._read_cells("ablation", arm=arms, metric=metric)
+        read = self.read_cells("ablation", arm=arms, metric=metric)
         if not metric.startswith("delta_") and metric != "criterion_b":
             return read
         plain = metric.removeprefix("delta_")
@@ -59,11 +59,11 @@ class Measured:
 
     def locality(self, arms: Names, statistic: str) -> Estimate:
         """Read a statistic of the bandwidth fields on the validation images."""
-        return self._read_cells("locality", arm=arms, statistic=statistic)
+        return self.read_cells("locality", arm=arms, statistic=statistic)
 
     def asr(self, datasets: Names, method: Names, scales: Names, metric: str) -> Estimate:
         """Read a metric of super-resolution."""
-        return self._read_cells(
+        return self.read_cells(
             "asr_quality", dataset=datasets, method=method, scale=scales, metric=metric
         )
 
@@ -77,7 +77,7 @@ class Measured:
     ) -> Estimate:
         """Read time or memory of super-resolution, by default at the scale that the paper times."""
         keys = {"dataset": datasets, "method": method, "scale": scale, "clock": clock}
-        return self._read_cells("asr_latency", **keys, metric=metric)
+        return self.read_cells("asr_latency", **keys, metric=metric)
 
     def seconds(self, subjects: Names) -> Estimate:
         """Read the training time of every run of arms or methods, in seconds."""
@@ -93,8 +93,11 @@ class Measured:
 
     # --- reading cells and columns ----------------------------------------------------------------
 
-    def _read_cells(self, aggregate: str, **names: Names) -> Estimate:
-        """Read means over seeds with their standard errors, the pooled deviation / sqrt(n)."""
+    def read_cells(self, aggregate: str, **names: Names) -> Estimate:
+        """Read cells of an aggregate by the names of its key columns.
+
+        They are means over seeds; their standard errors are the pooled deviation / sqrt(n).
+        """
         self.require(aggregate)
         columns, beside = SCHEMAS[aggregate].keys, self.beside
         others = beside.cells(aggregate) if beside and beside.has(aggregate) else {}

@@ -20,9 +20,8 @@ Output = TypeVar("Output")
 def build_item(item: Item, *arguments: Any) -> Any:
     """Build the tables or draw the figure of an item, by the function that its row names.
 
-    The function takes the aggregates, then for a table what to show of them (`layout.View`) or for
-    a figure its differences from the paper, and the item's part, if any. Raises `UserError` if it
-    does not exist.
+    The function takes the aggregates, then for a figure its differences from the paper, and the
+    item's part, if any. Raises `UserError` if it does not exist.
     """
     try:
         make = resolve_name(f"{__package__}.{item.maker}")

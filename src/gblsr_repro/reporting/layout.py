@@ -9,21 +9,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..analysis.metrics import Metric
-from ..analysis.statistics import Column, Summary, format_fixed, mark_bold
-from ..evaluation import PAPER
+from ..analysis.statistics import Summary, format_fixed
 from .captions import Caption
 
 MANY_ROWS = 45
 DASH = "—"
-
-
-@dataclass(frozen=True)
-class View:
-    """What a table shows of the aggregates: times by which clock, and whether a row of bicubic."""
-
-    clock: str = PAPER
-    bicubic: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,22 +50,16 @@ class Table:
     A line is drawn before every group and a short rule under every spanning cell of the first
     header row. `separation` is the space between columns in points. In `paired` tables rows without
     a first cell belong to the one above them, and the second column labels the rows of a pair.
-    `timed` are the columns (from 0) whose cells depend on the clock, `notes` sentences of the
-    caption about what was measured, `evaluation_columns` those of the configuration that the table
-    is about (None: all).
     """
 
     label: str
     columns: Sequence[str]
     header: Sequence[Cells]
     groups: Sequence[Sequence[Row]]
-    notes: Sequence[str | None] = ()
-    evaluation_columns: Sequence[str] | None = None
     caption: Caption = field(default_factory=Caption)
     size: str = "footnotesize"
     separation: float = 4
     paired: bool = False
-    timed: Sequence[int] = ()
 
     @property
     def rows(self) -> list[Row]:
@@ -106,7 +90,7 @@ class Table:
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def format_summary(cell: Summary, digits: int, strong: bool = False, spread: bool = True) -> str:
+def format_summary(cell: Summary, digits: int, spread: bool = True) -> str:
     """Format a mean, with its standard deviation where it has one and `spread` is set.
 
     A dash stands where nothing is measured.
@@ -114,27 +98,7 @@ def format_summary(cell: Summary, digits: int, strong: bool = False, spread: boo
     text = format_number(cell.mean, f"{{:z.{digits}f}}")
     if cell.std >= 0 and spread:
         text += f" ± {format_fixed(cell.std, digits)}"
-    return f"**{text}**" if strong else text
-
-
-def format_columns(
-    columns: Sequence[Column],
-    metrics: Sequence[Metric],
-    compared: Sequence[bool],
-    alpha: float | None = None,
-) -> list[list[str]]:
-    """Format columns of numbers, one metric each, the best in bold; return their rows.
-
-    `statistics.mark_bold` decides by column, at level `alpha`, which numbers are bold; only the
-    rows that are `compared` can be.
-    """
-    texts = []
-    for cells, metric in zip(columns, metrics, strict=True):
-        strong = mark_bold(cells, metric, alpha, compared)
-        texts.append(
-            [format_summary(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)]
-        )
-    return [list(row) for row in zip(*texts, strict=True)]
+    return text
 
 
 def format_number(number: float, form: str) -> str:

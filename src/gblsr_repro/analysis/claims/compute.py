@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from ...config import load_protocol, read_datasets, read_published_times
 from ..estimates import Estimate, concatenate, count, maximum, minimum, total
@@ -22,7 +21,8 @@ def read_groups(benchmark: str) -> list[tuple[str, ...]]:
     return [TRAINED_AGAIN.get(subjects[0], subjects) for subjects in rows]
 
 
-NATIVE, SUPERRES = map(read_groups, ("native", "asr"))
+BASELINES, MAIN, LINEAR, LOG = NATIVE = read_groups("native")
+RDN, SWINIR, VARIANTS = SUPERRES = read_groups("asr")
 
 
 def count_runs(run: Measured, groups: Sequence[Names]) -> Estimate:
@@ -30,7 +30,7 @@ def count_runs(run: Measured, groups: Sequence[Names]) -> Estimate:
     return concatenate(*(count(run.seconds(subjects)) for subjects in groups))
 
 
-def find_longest(run: Measured, subjects: Names, unit: int) -> Estimate:
+def find_longest(run: Measured, subjects: Names, unit: int = 1) -> Estimate:
     """Return the longest training run of each arm or method, in a unit of seconds."""
     return concatenate(*(compute_time(run, subject, maximum, unit) for subject in subjects))
 
@@ -58,17 +58,22 @@ def compare_superres_inference(run: Measured) -> Estimate:
 
 
 MEASURES: Measures = {
-    "runs_native": partial(count_runs, groups=NATIVE),
-    "runs_asr": partial(count_runs, groups=SUPERRES),
+    "runs_native": lambda run: count_runs(run, NATIVE),
+    "runs_asr": lambda run: count_runs(run, SUPERRES),
     "inference_native": compare_native_inference,
     "inference_asr": compare_superres_inference,
+    "time_baselines": lambda run: find_longest(run, BASELINES),
+    "time_baselines_total": lambda run: compute_time(run, BASELINES, total),
+    "time_main": lambda run: find_longest(run, MAIN),
+    "time_main_total": lambda run: compute_time(run, MAIN, total),
+    "time_linear": lambda run: find_longest(run, LINEAR),
+    "time_linear_total": lambda run: compute_time(run, LINEAR, total),
+    "time_log": lambda run: find_longest(run, LOG),
+    "time_log_total": lambda run: compute_time(run, LOG, total),
+    "hours_rdn": lambda run: find_longest(run, RDN, HOUR),
+    "hours_rdn_total": lambda run: compute_time(run, RDN, total, HOUR),
+    "hours_swinir": lambda run: find_longest(run, SWINIR, HOUR),
+    "hours_swinir_total": lambda run: compute_time(run, SWINIR, total, HOUR),
+    "hours_variants": lambda run: find_longest(run, VARIANTS, HOUR),
+    "hours_variants_total": lambda run: compute_time(run, VARIANTS, total, HOUR),
 }
-for names, groups, unit in (
-    (("time_baselines", "time_main", "time_linear", "time_log"), NATIVE, 1),
-    (("hours_rdn", "hours_swinir", "hours_variants"), SUPERRES, HOUR),
-):
-    for name, subjects in zip(names, groups, strict=True):
-        MEASURES[name] = partial(find_longest, subjects=subjects, unit=unit)
-        MEASURES[f"{name}_total"] = partial(
-            compute_time, subjects=subjects, summarize=total, unit=unit
-        )

@@ -26,8 +26,9 @@ from ..estimates import Estimate, NotMeasuredError
 from ..measured import Measured
 from ..provenance.differences import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates, read_paper_aggregates
+from .cells import list_cells
 from .published import Published
-from .rules import RULES, Agreement, Finding
+from .rules import Agreement, Finding
 from .stated import CLAIMS, Claim
 from .verdicts import HOLDS, VERDICTS, JudgedClaim, Verdict, write_claims
 
@@ -45,9 +46,9 @@ def write(aggregates: Path, output: Path, config: Config) -> list[JudgedClaim]:
 
 
 def judge_all(run: Aggregates) -> list[JudgedClaim]:
-    """Judge every claim on the aggregates of a run."""
+    """Judge every claim on the aggregates of a run, then every cell of the paper's tables."""
     paper = read_paper_aggregates(load_protocol())
-    return [judge(claim, run, paper) for claim in CLAIMS.values()]
+    return [judge(claim, run, paper) for claim in (*CLAIMS.values(), *list_cells(paper))]
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -64,8 +65,6 @@ class Comparison:
     @property
     def text(self) -> str:
         """The measured numbers, formatted."""
-        if self.published.cells:
-            return f"{self.finding.agreeing} of {len(self.measured)} agree"
         return self.published.format_measured(self.finding.values)
 
 
@@ -99,7 +98,7 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
         )
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
-    finding = RULES[claim.rule].judge(published, measured, tabled)
+    finding = claim.test.judge(published, measured, tabled)
     return Comparison(published, measured, finding)
 
 
@@ -149,7 +148,7 @@ def describe(claim: Claim, published: Published) -> JudgedClaim:
         sentence=claim.sentence,
         published=str(published),
         unit=claim.unit,
-        rule=str(RULES[claim.rule]),
+        rule=str(claim.test),
         verdict=Verdict.NOT_MEASURED,
         note=claim.note,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from ...config import load_protocol
 from ..criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, judge_criteria
@@ -55,11 +54,12 @@ QUALITY: Measures = {
     "lpips_gain": lambda run: span(-gap_to_baselines(run, LPIPS)),
     "psnr_beats_all": lambda run: gap_to_baselines(run, PSNR),
     "lpips_beats_all": lambda run: gap_to_baselines(run, LPIPS),
-    **{
-        f"{metric.name}_gap_{column}": partial(gap_to_baselines, metric=metric, sets=column)
-        for column in SETS
-        for metric in (PSNR, LPIPS)
-    },
+    "psnr_gap_kodak": lambda run: gap_to_baselines(run, PSNR, "kodak"),
+    "lpips_gap_kodak": lambda run: gap_to_baselines(run, LPIPS, "kodak"),
+    "psnr_gap_set14": lambda run: gap_to_baselines(run, PSNR, "set14"),
+    "lpips_gap_set14": lambda run: gap_to_baselines(run, LPIPS, "set14"),
+    "psnr_gap_urban100": lambda run: gap_to_baselines(run, PSNR, "urban100"),
+    "lpips_gap_urban100": lambda run: gap_to_baselines(run, LPIPS, "urban100"),
     "best_psnr": lambda run: highest_mean(run.native(SETS, ARMS, "psnr")),
     "best_psnr_is_full": lambda run: lead(run, FULL, besides(FULL), PSNR),
     "best_baseline_psnr": lambda run: highest_mean(run.native(SETS, BASELINES, "psnr")),
@@ -116,30 +116,6 @@ CRITERIA: Measures = {
 }
 
 
-# --- the cells of Tables 1-3 and 10 ---------------------------------------------------------------
-
-
-def spreads(run: Measured, datasets: Names, arms: Names, metric: str) -> Estimate:
-    """Return the standard deviations over seeds of some cells."""
-    return deviations(run.native(datasets, arms, metric))
-
-
-CELLS: Measures = {
-    "table10_lse": lambda run: run.native(SETS, FAMILY, "lse"),
-    "table10_lse_std": lambda run: spreads(run, SETS, FAMILY, "lse"),
-}
-for number, column in enumerate(SETS, start=1):
-    CELLS[f"table10_lse_{column}_bold"] = partial(
-        Measured.native, datasets=column, arms=FAMILY, metric="lse"
-    )
-    for metric in ("psnr", "ssim", "lpips", "edge_lpips"):
-        means = partial(Measured.native, datasets=column, arms=ARMS, metric=metric)
-        CELLS[f"table{number}_{metric}"] = CELLS[f"table{number}_{metric}_bold"] = means
-        CELLS[f"table{number}_{metric}_std"] = partial(
-            spreads, datasets=column, arms=ARMS, metric=metric
-        )
-
-
 # --- the GB-LSR family, the baselines, and the local spectrum error -------------------------------
 
 
@@ -163,7 +139,7 @@ def measure_edges(run: Measured) -> Estimate:
 
 
 ARMS_COMPARED: Measures = {
-    "full_tie_df": lambda run: spreads(run, SETS, (FULL, SCALAR), "psnr"),
+    "full_tie_df": lambda run: deviations(run.native(SETS, (FULL, SCALAR), "psnr")),
     "full_tie": lambda run: run.native(SETS, (FULL, SCALAR), "psnr"),
     "full_psnr_gain": lambda run: gap(run, FULL, SCALAR, "psnr"),
     "full_psnr_gain_bound": lambda run: gap(run, FULL, SCALAR, "psnr"),
@@ -209,7 +185,6 @@ COST: Measures = {
         1 / concatenate(*(share_of_slowest(run, SCALAR, arm) for arm in (FIXED, FULL)))
     ),
     "full_ms": lambda run: span(run.native(SETS, FULL, MS)),
-    "tables_ms": lambda run: run.native(SETS, ARMS, MS),
 }
 
-MEASURES = QUALITY | CRITERIA | CELLS | ARMS_COMPARED | COST
+MEASURES = QUALITY | CRITERIA | ARMS_COMPARED | COST

@@ -13,22 +13,17 @@ from ...errors import UserError
 from ..estimates import Estimate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-LISTED = 6  # more cells of a table than these are counted, not listed
 
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper states: a relation (= or a bound), its values, and how they are printed.
-
-    `cells` says whether these are more cells of a table than can be listed.
-    """
+    """What the paper states: a relation (= or a bound), its values, and how they are printed."""
 
     relation: str
     values: tuple[float, ...]
     decimals: int
     style: str = "f"
     signed: bool = False
-    cells: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Published:
@@ -48,8 +43,7 @@ class Published:
     @classmethod
     def read(cls, tabled: Estimate, decimals: int) -> Published:
         """Read the numbers that a claim has in the paper's tables (config/paper)."""
-        values = tuple(tabled.values.tolist())
-        return cls("=", values, decimals, cells=len(values) > LISTED)
+        return cls("=", tuple(tabled.values.tolist()), decimals)
 
     def compute_half_unit(self, value: float) -> float:
         """Return half a unit of the last printed decimal of `value`."""
@@ -80,7 +74,5 @@ class Published:
         return " / ".join(f"{v:,.{max(0, d)}f}" for v, d in zip(values, digits, strict=True))
 
     def __str__(self) -> str:
-        if self.cells:
-            return f"{len(self.values)} cells"
         shown = {"=": "", "<=": "≤ ", ">=": "≥ "}.get(self.relation, f"{self.relation} ")
         return shown + self.format(self.values)

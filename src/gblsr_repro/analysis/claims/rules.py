@@ -19,8 +19,7 @@ import numpy as np
 from ...config import load_protocol
 from ..estimates import Estimate
 from ..measured import PAPER_SEEDS
-from ..metrics import METRICS
-from ..statistics import compute_pooled_p, find_ties, mark_bold
+from ..statistics import compute_pooled_p
 from .published import Published
 
 ALPHA: float = load_protocol()["native"]["significance"]
@@ -43,14 +42,13 @@ class Agreement(StrEnum):
 class Finding:
     """The result of a rule: the agreement, and the numbers to show with how far each may miss.
 
-    `reason` says where numbers miss or why nothing is decided, `agreeing` counts those that do not.
+    `reason` says where numbers miss or why nothing is decided.
     """
 
     agreement: Agreement
     values: np.ndarray
     allowed: np.ndarray
     reason: str = ""
-    agreeing: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class AgreementRule:
         if near.all():
             agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
         reason = _describe_furthest_miss(published, here, misses, allowed)
-        return Finding(agreement, here.values, allowed, reason, int(near.sum()))
+        return Finding(agreement, here.values, allowed, reason)
 
 
 @dataclass(frozen=True)
@@ -99,18 +97,20 @@ class Equals(AgreementRule):
     """A number agrees at the printed precision, or within the seed noise of both sides.
 
     Noise that exceeds the number itself leaves its sign open, and so decides nothing but a failure.
-    With `relative`, for times, the noise is that share of the published value.
+    With `relative`, for times, the noise is that share of the published value. `numbers` says how
+    many share the level of the test, where it is more than are judged at once.
     """
 
     name = "equals"
     why: str = SEEDS
+    numbers: int | None = None
 
     def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Compare measured numbers with the published ones."""
         if self.relative:
             return super().judge(published, here, paper)
         misses = published.compute_misses(here.values)
-        noise = compute_noise(*combine_sides(here, paper))
+        noise = compute_noise(*combine_sides(here, paper), self.numbers)
         reason = _describe_furthest_miss(published, here, misses, noise)
         if (misses > noise).any():
             agreement = Agreement.FAILS
@@ -120,7 +120,7 @@ class Equals(AgreementRule):
             agreement, reason = Agreement.UNDECIDED, NEAR_ZERO
         else:
             agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
-        return Finding(agreement, here.values, noise, reason, int((misses <= noise).sum()))
+        return Finding(agreement, here.values, noise, reason)
 
 
 @dataclass(frozen=True)
@@ -215,32 +215,6 @@ class Tie(AgreementRule):
 
 
 @dataclass(frozen=True)
-class Bold(AgreementRule):
-    """The numbers of a column that are bold (1): the best, and what the t-test finds equal to it.
-
-    Where others are bold than in the paper, this fails if one of them lies further from the best,
-    or nearer to it, than in the paper, beyond the noise of both; else nothing is decided.
-    """
-
-    name = "bold"
-    why: str = "a draw near the level falls on either side of it"
-
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
-        """Mark the bold numbers and compare them with those of the paper."""
-        cells = here.read_spreads()
-        metric = METRICS[here.sources[0].key[-1]]
-        marks = np.array(mark_bold(cells, metric, ALPHA), dtype=float)
-        changed = marks != published.values
-        agreement, reason = Agreement.HOLDS, ""
-        if changed.any():
-            ours = find_ties(cells, metric)[0]
-            theirs = find_ties(paper.read_spreads(), metric)[0] if paper else ours
-            pairs = [(place, theirs if place == ours else ours) for place in range(len(here))]
-            agreement, reason = _judge_changes(here, paper, pairs, changed)
-        return Finding(agreement, marks, np.zeros_like(marks), reason, int((~changed).sum()))
-
-
-@dataclass(frozen=True)
 class Spread(AgreementRule):
     """Standard deviations agree unless an F-test of the variances tells them apart.
 
@@ -272,7 +246,7 @@ class Spread(AgreementRule):
         if stats.false_discovery_control(p).min() < ALPHA:
             agreement = Agreement.FAILS
             reason = _describe_furthest_miss(published, here, 1 - p, np.full(len(p), 1 - ALPHA))
-        return Finding(agreement, here.values, np.empty(0), reason, int((p >= ALPHA).sum()))
+        return Finding(agreement, here.values, np.empty(0), reason)
 
 
 RULES = {
@@ -280,7 +254,6 @@ RULES = {
     "bound": Bound(),
     "ordering": Ordering(),
     "tie": Tie(),
-    "bold": Bold(),
     "spread": Spread(),
     # times and memory
     "time": Equals(0.1, "host, driver and library versions move a launch-bound time"),
@@ -362,8 +335,6 @@ def _describe_furthest_miss(
     if not failing or len(misses) == 1:
         return ""
     worst = int(np.argmax(np.where(allowed > 0, misses / np.where(allowed, allowed, 1), misses)))
-    has_cells = published.cells and len(here.sources) == len(misses)
-    place = f" ({' '.join(here.sources[worst].key[:-1])})" if has_cells else ""
     value = published.format_measured([here.values[worst]])
     goal = published.format([np.broadcast_to(published.values, misses.shape)[worst]])
-    return f"{failing} of {len(misses)} miss; furthest{place} {value} against {goal}"
+    return f"{failing} of {len(misses)} miss; furthest {value} against {goal}"

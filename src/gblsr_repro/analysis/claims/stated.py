@@ -7,7 +7,7 @@ from typing import Literal
 from ...config import TableRow, find_repository_root, read_table
 from ..measured import Measure
 from . import compute, diagnostics, native, structure, superres
-from .rules import RULES
+from .rules import RULES, AgreementRule
 
 MEASURES = (
     native.MEASURES
@@ -44,6 +44,11 @@ class Claim(TableRow):
     def measure(self) -> Measure | None:
         """What computes the measured side, None where the workflow does not measure it."""
         return MEASURES.get(self.id)
+
+    @property
+    def test(self) -> AgreementRule:
+        """The rule that compares both sides."""
+        return RULES[self.rule]
 
 
 CLAIMS = read_table(find_repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 
 from ...evaluation import FAST
@@ -20,7 +19,6 @@ from ..derived import (
 from ..estimates import (
     Estimate,
     concatenate,
-    deviations,
     highest_mean,
     maximum,
     relative_deviations,
@@ -31,8 +29,8 @@ from ..subjects import (
     ASR_SETS,
     BASE,
     LIIF_RDN,
+    LTE_RDN,
     LTE_SWINIR,
-    METHODS,
     NF48_NOLE,
     NF96_NOLE,
     NOLE,
@@ -45,21 +43,10 @@ from ..subjects import (
 # --- quality --------------------------------------------------------------------------------------
 
 ANCHORS = {  # the PSNR-Y that the authors of a method print for a cell
-    (LIIF_RDN, "set5", "2"): 38.17,
-    (LIIF_RDN, "set14", "4"): 28.80,
-    (LIIF_RDN, "b100", "4"): 27.74,
-    (LTE_SWINIR, "set14", "4"): 29.06,
-}
-# The methods in bold at x2, by metric and data set; at all other scales LTE-SwinIR is.
-WINNERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "psnr_y": dict.fromkeys(ASR_SETS, (LIIF_RDN,)),
-    "ssim_y": {
-        "set5": (LIIF_RDN,),
-        "set14": (LTE_SWINIR,),
-        "b100": (LTE_SWINIR,),
-        "urban100": (LIIF_RDN,),
-        "div2kval": (LIIF_RDN, LTE_SWINIR),
-    },
+    ("set5", LIIF_RDN, "2"): 38.17,
+    ("set14", LIIF_RDN, "4"): 28.80,
+    ("b100", LIIF_RDN, "4"): 27.74,
+    ("set14", LTE_SWINIR, "4"): 29.06,
 }
 
 
@@ -69,33 +56,9 @@ def deficit(run: Measured, sets: Names, scales: Names, rivals: Names = RIVALS) -
     return best - run.asr(sets, BASE, scales, "psnr_y")
 
 
-def deviate_from_anchor(run: Measured, cell: tuple[str, str, str]) -> Estimate:
+def deviate_from_anchor(run: Measured, column: str, method: str, scale: str) -> Estimate:
     """Return by how much a cell is above what the authors of its method print."""
-    method, column, scale = cell
-    return run.asr(column, method, scale, "psnr_y") - ANCHORS[cell]
-
-
-def read_cells(run: Measured, column: str, metric: str) -> Estimate:
-    """Read the cells of a data set: a method after the other, scale by scale."""
-    return run.asr(column, METHODS, SCALES, metric)
-
-
-def read_spreads(run: Measured, column: str, metric: str) -> Estimate:
-    """Read the standard deviations over seeds of these cells."""
-    return deviations(read_cells(run, column, metric))
-
-
-def lead_at_every_scale(run: Measured, column: str, metric: str) -> Estimate:
-    """Return by how much the bold method, or the best of two, leads the others at every scale."""
-    margins = []
-    for scale in SCALES:
-        winners = WINNERS[metric][column] if scale == SCALES[0] else (LTE_SWINIR,)
-        rivals = [method for method in METHODS if method not in winners]
-        won, rest = (
-            highest_mean(run.asr(column, names, scale, metric)) for names in (winners, rivals)
-        )
-        margins.append(won - rest)
-    return concatenate(*margins)
+    return run.asr(column, method, scale, "psnr_y") - ANCHORS[column, method, scale]
 
 
 QUALITY: Measures = {
@@ -104,32 +67,18 @@ QUALITY: Measures = {
     "deficit_urban100_x4": lambda run: deficit(run, "urban100", "4"),
     "deficit_swinir": lambda run: maximum(deficit(run, ASR_SETS, SCALES, LTE_SWINIR)),
     "anchor_set5_x2": lambda run: run.asr("set5", LIIF_RDN, "2", "psnr_y"),
-    **{
-        f"anchor_{method}_{column}_x{scale}": partial(
-            deviate_from_anchor, cell=(method, column, scale)
-        )
-        for method, column, scale in ANCHORS
-    },
+    "anchor_liif_rdn_set5_x2": lambda run: deviate_from_anchor(run, "set5", LIIF_RDN, "2"),
+    "anchor_liif_rdn_set14_x4": lambda run: deviate_from_anchor(run, "set14", LIIF_RDN, "4"),
+    "anchor_liif_rdn_b100_x4": lambda run: deviate_from_anchor(run, "b100", LIIF_RDN, "4"),
+    "anchor_lte_swinir_set14_x4": lambda run: deviate_from_anchor(run, "set14", LTE_SWINIR, "4"),
     "anchors_close": lambda run: abs(
-        concatenate(*(deviate_from_anchor(run, cell) for cell in ANCHORS))
-    ),
-    "table6_psnr_y": lambda run: run.asr(
-        ("set14", "urban100"), (BASE, NOLE, NF96_NOLE), "4", "psnr_y"
+        concatenate(*(deviate_from_anchor(run, *cell) for cell in ANCHORS))
     ),
     "asr_bandwidth": lambda run: span(run.bandwidth(BASE)),
 }
-for column, metric in product(ASR_SETS, WINNERS):
-    QUALITY |= {
-        f"{metric}_{column}": partial(read_cells, column=column, metric=metric),
-        f"{metric}_{column}_std": partial(read_spreads, column=column, metric=metric),
-        f"{metric}_{column}_best": partial(lead_at_every_scale, column=column, metric=metric),
-    }
 
 
 # --- speed ----------------------------------------------------------------------------------------
-
-REFERENCES = {"liif": LIIF_RDN, "swinir": LTE_SWINIR}  # by their names in ids
-SHOWN = tuple(name for name in TIMED if name != "b100")  # Table 6 has no column of B100
 
 
 def compare_production_ratios(run: Measured) -> Estimate:
@@ -148,21 +97,27 @@ def repeat(run: Measured, method: str) -> Estimate:
 
 SPEED: Measures = {
     "speed_one_run": lambda run: concatenate(
-        *(geometric_mean_speed(run, BASE, reference) for reference in REFERENCES.values())
+        *(geometric_mean_speed(run, BASE, reference) for reference in (LIIF_RDN, LTE_SWINIR))
     ),
     "production_ratios": compare_production_ratios,
-    **{f"repeat_{method}": partial(repeat, method=method) for method in (BASE, NOLE, NF96_NOLE)},
+    "repeat_gblsr_asr": lambda run: repeat(run, BASE),
+    "repeat_gblsr_asr_nole": lambda run: repeat(run, NOLE),
+    "repeat_gblsr_asr_nf96_nole": lambda run: repeat(run, NF96_NOLE),
+    "speed_liif": lambda run: geometric_mean_speed(run, BASE, LIIF_RDN),
+    "speed_liif_cells": lambda run: speeds(run, BASE, LIIF_RDN),
+    "speed_swinir": lambda run: geometric_mean_speed(run, BASE, LTE_SWINIR),
+    "speed_swinir_cells": lambda run: speeds(run, BASE, LTE_SWINIR),
+    "speed_swinir_liif_rdn": lambda run: geometric_mean_speed(run, LIIF_RDN, LTE_SWINIR),
+    "speed_liif_lte_rdn": lambda run: geometric_mean_speed(run, LTE_RDN, LIIF_RDN),
+    "speed_swinir_lte_rdn": lambda run: geometric_mean_speed(run, LTE_RDN, LTE_SWINIR),
+    "speed_liif_lte_swinir": lambda run: geometric_mean_speed(run, LTE_SWINIR, LIIF_RDN),
+    "speed_liif_gblsr_asr_nole": lambda run: geometric_mean_speed(run, NOLE, LIIF_RDN),
+    "speed_swinir_gblsr_asr_nole": lambda run: geometric_mean_speed(run, NOLE, LTE_SWINIR),
+    "speed_liif_gblsr_asr_nf96_nole": lambda run: geometric_mean_speed(run, NF96_NOLE, LIIF_RDN),
+    "speed_swinir_gblsr_asr_nf96_nole": lambda run: geometric_mean_speed(
+        run, NF96_NOLE, LTE_SWINIR
+    ),
 }
-for short, reference in REFERENCES.items():
-    SPEED[f"speed_{short}"] = partial(geometric_mean_speed, method=BASE, reference=reference)
-    SPEED[f"speed_{short}_cells"] = partial(speeds, method=BASE, reference=reference)
-for method in (*RIVALS, BASE, NOLE, NF96_NOLE):
-    SPEED[f"ms_{method}"] = partial(Measured.asr_time, datasets=SHOWN, method=method)
-    for short, reference in REFERENCES.items():
-        if method not in (BASE, reference):
-            SPEED[f"speed_{short}_{method}"] = partial(
-                geometric_mean_speed, method=method, reference=reference
-            )
 
 
 # --- the variants ---------------------------------------------------------------------------------
@@ -197,22 +152,27 @@ VARIANTS: Measures = {
         mean_speed(run, NF48_NOLE, BASE) - mean_speed(run, NOLE, BASE)
     ),
     "urban100_most_demanding": compare_demands,
+    "delta_id_gblsr_asr_nole": lambda run: mean_psnr_gap(run, NOLE, BASE, TRAINED),
+    "delta_ood_gblsr_asr_nole": lambda run: mean_psnr_gap(run, NOLE, BASE, UNTRAINED),
+    "delta_worst_gblsr_asr_nole": lambda run: lowest_psnr_gap(run, NOLE, BASE, GRID),
+    "speedup_gblsr_asr_nole": lambda run: mean_speed(run, NOLE, BASE),
+    "memory_gblsr_asr_nole": lambda run: memory_saved(run, NOLE, BASE),
+    "delta_id_gblsr_asr_nf96_nole": lambda run: mean_psnr_gap(run, NF96_NOLE, BASE, TRAINED),
+    "delta_ood_gblsr_asr_nf96_nole": lambda run: mean_psnr_gap(run, NF96_NOLE, BASE, UNTRAINED),
+    "delta_worst_gblsr_asr_nf96_nole": lambda run: lowest_psnr_gap(run, NF96_NOLE, BASE, GRID),
+    "speedup_gblsr_asr_nf96_nole": lambda run: mean_speed(run, NF96_NOLE, BASE),
+    "memory_gblsr_asr_nf96_nole": lambda run: memory_saved(run, NF96_NOLE, BASE),
+    "delta_id_gblsr_asr_nf48_nole": lambda run: mean_psnr_gap(run, NF48_NOLE, BASE, TRAINED),
+    "delta_ood_gblsr_asr_nf48_nole": lambda run: mean_psnr_gap(run, NF48_NOLE, BASE, UNTRAINED),
+    "delta_worst_gblsr_asr_nf48_nole": lambda run: lowest_psnr_gap(run, NF48_NOLE, BASE, GRID),
+    "speedup_gblsr_asr_nf48_nole": lambda run: mean_speed(run, NF48_NOLE, BASE),
+    "memory_gblsr_asr_nf48_nole": lambda run: memory_saved(run, NF48_NOLE, BASE),
+    "cells_base_gblsr_asr_nole": lambda run: speeds(run, NOLE, BASE),
+    "cells_liif_gblsr_asr_nole": lambda run: speeds(run, NOLE, LIIF_RDN),
+    "cells_swinir_gblsr_asr_nole": lambda run: speeds(run, NOLE, LTE_SWINIR),
+    "cells_base_gblsr_asr_nf96_nole": lambda run: speeds(run, NF96_NOLE, BASE),
+    "cells_liif_gblsr_asr_nf96_nole": lambda run: speeds(run, NF96_NOLE, LIIF_RDN),
+    "cells_swinir_gblsr_asr_nf96_nole": lambda run: speeds(run, NF96_NOLE, LTE_SWINIR),
 }
-for method in FOUR:
-    VARIANTS[f"peak_{method}"] = partial(
-        Measured.asr_time, datasets="urban100", method=method, metric=PEAK
-    )
-for method in (NOLE, NF96_NOLE, NF48_NOLE):
-    for name, compare, part in (
-        ("delta_id", mean_psnr_gap, TRAINED),
-        ("delta_ood", mean_psnr_gap, UNTRAINED),
-        ("delta_worst", lowest_psnr_gap, GRID),
-    ):
-        VARIANTS[f"{name}_{method}"] = partial(compare, method=method, reference=BASE, cells=part)
-    VARIANTS[f"speedup_{method}"] = partial(mean_speed, method=method, reference=BASE)
-    VARIANTS[f"memory_{method}"] = partial(memory_saved, method=method, reference=BASE)
-for method in (NOLE, NF96_NOLE):
-    for short, reference in {"base": BASE, **REFERENCES}.items():
-        VARIANTS[f"cells_{short}_{method}"] = partial(speeds, method=method, reference=reference)
 
 MEASURES = QUALITY | SPEED | VARIANTS

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ...analysis.reader import Aggregates
 from ...config import Item
 from ...errors import UserError
-from ...evaluation import FAST
 from ...files import write_text
-from ..captions import compose_caption, point_to_conditions
+from ..captions import Caption, compose_caption, point_to_conditions
 from ..items import build_item
-from ..layout import DASH, Cells, Row, Span, Table, View
+from ..layout import DASH, Row, Span, Table
 from ..rendering import render_template
 from .published import build_published, times_the_papers_sets
+from .sheet import Sheet, SheetGroup
 
 BESIDE_PAPER = "_vs_paper"
 FAST_PATH = "fast path"
@@ -33,16 +33,10 @@ LEAD_OTHER_SETS = (
 
 def build_tables(source: Aggregates, item: Item) -> list[Table]:
     """Build the tables of an item with their captions; `UserError` names what is missing."""
-    return [_add_caption(table, source, item) for table in build_item(item, source, View())]
-
-
-def _add_caption(
-    table: Table, source: Aggregates, item: Item, title: str = "", lead: Sequence[str] = ()
-) -> Table:
-    """Add the caption; its title is the item's where none is given."""
-    columns = table.evaluation_columns
-    caption = compose_caption(item, source.provenance, title, lead, table.notes, columns)
-    return replace(table, caption=caption)
+    sheets = [sheet.leave_out_beside_rows() for sheet in build_item(item, source)]
+    return [
+        replace(set_table(sheet), caption=_compose_caption(sheet, source, item)) for sheet in sheets
+    ]
 
 
 def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
@@ -50,68 +44,98 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
 
     Columns that the paper does not have get dashes. `UserError` names what is missing.
     """
-    # The paper has no bicubic row, so it stands where the measured numbers have company only.
-    measured = build_item(item, source, View(bicubic=True))
+    measured: list[Sheet] = build_item(item, source)
     try:
         published = build_published(source, item, measured)
     except UserError:
-        published = [replace(table, groups=[]) for table in measured]
-    # By the clock of the fast path, of which the paper has no times.
-    fast = build_item(item, source, View(FAST)) if any(table.timed for table in measured) else []
-    tables = [*map(interleave, measured, published, fast or measured)]
-    rows = [row for table in tables for row in table.rows]
+        published = [replace(sheet, groups=[]) for sheet in measured]
+    tables = [*map(set_table_beside, measured, published)]
     lead = [LEAD]
-    if any(FAST_PATH in row.cells for row in rows):
+    if any(FAST_PATH in row.cells for table in tables for row in table.rows):
         lead.append(LEAD_FAST_PATH)
     if "asr_latency" in item.needs and not times_the_papers_sets(source.config):
         lead.append(LEAD_OTHER_SETS)
     title = f"{item.title}, beside the paper's values"
-    return [_add_caption(table, source, item, title, lead) for table in tables]
+    return [
+        replace(table, caption=_compose_caption(sheet, source, item, title, lead))
+        for table, sheet in zip(tables, measured, strict=True)
+    ]
 
 
-def interleave(measured: Table, published: Table, own: Table) -> Table:
-    """Set the published rows of a table above the measured ones of the same key.
+def _compose_caption(
+    sheet: Sheet, source: Aggregates, item: Item, title: str = "", lead: Sequence[str] = ()
+) -> Caption:
+    """Compose the caption of a table; its title is the item's where none is given."""
+    columns = sheet.evaluation_columns
+    return compose_caption(item, source.provenance, title, lead, sheet.notes, columns)
 
-    Below them stand the `timed` cells of `own`, the same table by this package's clock, in the rows
-    where they have any. Rows of one spanning cell head their group. A measured row without a
-    published counterpart gets dashes. Text that both rows share in a paragraph column stands once.
-    """
+
+def set_table(sheet: Sheet) -> Table:
+    """Set a table from its numbers alone."""
     groups = []
-    for number, group in enumerate(measured.groups):
-        paper_group = published.groups[number] if number < len(published.groups) else []
-        paper_cells = {row.key: row.cells[1:] for row in paper_group if row.key}
-        rows: list[Row] = []
-        for row, own_row in zip(group, own.groups[number], strict=True):
-            rows += _stack_rows(row, paper_cells, own_row, measured)
+    for group in sheet.groups:
+        texts = sheet.format_group(group.rows)
+        rows = [
+            Row(row.key, [row.name, *cells.values()])
+            for row, cells in zip(group.rows, texts, strict=True)
+        ]
+        groups.append([*_set_heading(group, len(sheet.columns) + 1), *rows])
+    return Table(
+        sheet.label,
+        [sheet.name_type, *(column.type for column in sheet.columns)],
+        sheet.header,
+        groups,
+        size=sheet.size,
+        separation=sheet.separation,
+    )
+
+
+def set_table_beside(measured: Sheet, published: Sheet) -> Table:
+    """Set a table with the published cells of a row above the measured ones, and its fast path.
+
+    A measured row without a published counterpart gets dashes. Text that both have in a paragraph
+    column stands once. The fast path has a row of its times where there are any.
+    """
+    paper = {
+        (group.key, row.key): cells
+        for group in published.groups
+        for row, cells in zip(group.rows, published.format_group(group.rows), strict=True)
+    }
+    groups = []
+    for group in measured.groups:
+        rows = _set_heading(group, len(measured.columns) + 2)
+        for row, here in zip(group.rows, measured.format_group(group.rows), strict=True):
+            published_cells = paper.get((group.key, row.key), {})
+            above = {
+                column.key: published_cells.get(column.key, DASH) for column in measured.columns
+            }
+            below = {
+                column.key: ""
+                for column in measured.columns
+                if column.type.startswith("p") and here[column.key] == above[column.key]
+            }
+            rows.append(Row(row.key, [row.name, "paper", *above.values()]))
+            rows.append(Row(row.key, ["", "here", *(here | below).values()]))
+            if any(number.measured for number in row.fast.values()):
+                fast = [
+                    column.format(row.fast[column.key]) if column.timed else ""
+                    for column in measured.columns
+                ]
+                rows.append(Row(row.key, ["", FAST_PATH, *fast]))
         groups.append(rows)
-    return replace(
-        measured,
-        label=f"{measured.label}-vs-paper",
-        columns=[measured.columns[0], "l", *measured.columns[1:]],
-        header=[[cells[0], "", *cells[1:]] for cells in measured.header],
-        groups=groups,
+    return Table(
+        f"{measured.label}-vs-paper",
+        [measured.name_type, "l", *(column.type for column in measured.columns)],
+        [[cells[0], "", *cells[1:]] for cells in measured.header],
+        groups,
         size="scriptsize",
+        separation=measured.separation,
         paired=True,
     )
 
 
-def _stack_rows(row: Row, paper_cells: Mapping[str, Cells], own: Row, table: Table) -> list[Row]:
-    """Stack the published row of a key, the measured one, and the times of the fast path."""
-    heading = row.cells[0]
-    if isinstance(heading, Span):
-        return [Row(row.key, [replace(heading, columns=heading.columns + 1)])]
-    above = paper_cells.get(row.key, [DASH] * (len(table.columns) - 1))
-    types = table.columns[1:]
-    below = [
-        "" if column_type.startswith("p") and measured == published else measured
-        for measured, published, column_type in zip(row.cells[1:], above, types, strict=True)
-    ]
-    rows = [Row(row.key, [heading, "paper", *above]), Row(row.key, ["", "here", *below])]
-    times = {place: own.cells[place] for place in table.timed}
-    if {*times.values()} - {DASH}:
-        cells = [times.get(place, "") for place in range(1, len(table.columns))]
-        rows.append(Row(row.key, ["", FAST_PATH, *cells]))
-    return rows
+def _set_heading(group: SheetGroup, columns: int) -> list[Row]:
+    return [Row("", [Span(group.heading, columns, "l")])] if group.heading else []
 
 
 def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:

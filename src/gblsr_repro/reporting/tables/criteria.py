@@ -10,10 +10,11 @@ from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
 from ...config import Arm
 from ..captions import list_missing_rows
-from ..layout import Cells, Row, Table, View, format_difference, format_number, format_summary
+from ..layout import format_difference
+from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, Value
 
 
-def build_gates(source: Aggregates, view: View) -> list[Table]:
+def build_gates(source: Aggregates) -> list[Sheet]:
     """Build Table 5: the quality and inference-cost criteria, met or not.
 
     "not measured" stands where the absent numbers could still change the outcome.
@@ -26,19 +27,25 @@ def build_gates(source: Aggregates, view: View) -> list[Table]:
         f"at most {criteria['lpips_above_best_baseline']:g} above best baseline LPIPS",
         f"baseline gap ≥ {criteria['psnr_above_control']:g} dB vs {control.name}",
     )
-    rows = []
+    gates = []
     for part, definition in zip(QUALITY_PARTS, definitions, strict=True):
         result = _format_outcome(outcomes[part].met) + _format_count(outcomes[part])
-        rows.append(Row(part, [definition, "quality sub-condition", result]))
+        gates.append((part, definition, "quality sub-condition", result))
     quality, cost = outcomes[COMPOSITE], outcomes[INFERENCE_COST]
     composite = f"all three sub-conditions on ≥ {quality.required}/{len(quality.met_on)} datasets"
     bound = f"≤ {criteria['latency_ratio']:g}× slowest baseline's inference time on every dataset"
-    rows += [
-        Row(COMPOSITE, ["Quality criterion composite", composite, _format_outcome(quality.met)]),
-        Row(INFERENCE_COST, ["Inference-cost criterion", bound, _format_cost(source, cost)]),
+    result, cost_result = _format_outcome(quality.met), _format_cost(source, cost)
+    gates += [
+        (COMPOSITE, "Quality criterion composite", composite, result),
+        (INFERENCE_COST, "Inference-cost criterion", bound, cost_result),
+    ]
+    rows = [
+        SheetRow(key, name, {"definition": definition, "result": result})
+        for key, name, definition, result in gates
     ]
     header = ["Criterion / sub-condition", "Definition", "Result"]
-    return [Table("gates", ["p1.05", "p1.1", "l0.85"], [header], [rows])]
+    columns = [SheetColumn("definition", "p1.1"), SheetColumn("result", "l0.85")]
+    return [Sheet("gates", "p1.05", columns, [header], [SheetGroup(rows)])]
 
 
 def _format_outcome(met: bool | None) -> str:
@@ -67,7 +74,7 @@ def _format_cost(source: Aggregates, cost: Outcome) -> str:
 # --- the log-space ablation ---------------------------------------------------------------------
 
 
-def build_locality(source: Aggregates, view: View) -> list[Table]:
+def build_locality(source: Aggregates) -> list[Sheet]:
     """Build Table 9: locality tests, PSNR and LPIPS of the log-space ablation's arms."""
     selected = (source.arms.get(name) for name in source.config["native"]["arms"])
     arms = [arm for arm in selected if arm is not None and arm.diagnostic in ABLATION]
@@ -87,26 +94,37 @@ def build_locality(source: Aggregates, view: View) -> list[Table]:
         list_missing_rows(psnr),
     ]
     header = ["Arm", "T1–T4", "whole-image PSNR (dB)", "Δ PSNR", "Δ LPIPS", "Criteria result"]
-    rows = [Row(arm.arm, _format_ablation(source, arm)) for arm in arms]
-    return [Table("locality", ["l1", "l", "l", "r", "r", "l1"], [header], [rows], notes)]
-
-
-def _format_ablation(source: Aggregates, arm: Arm) -> Cells:
-    """Format the cells of one arm of the ablation."""
-    psnr = format_summary(source.cell("ablation", arm.arm, "psnr"), 3, spread=False)
-    if arm.diagnostic == "control":
-        return [f"**{arm.name}**", "n/a", psnr, "n/a", "n/a", "n/a"]
-    gap = format_difference(source.mean("ablation", arm.arm, "delta_psnr"), 3)
-    if arm.diagnostic == "reference":
-        return [arm.name, "n/a", psnr, gap, "n/a", "n/a"]
-    return [
-        arm.name,
-        format_number(source.mean("locality", arm.arm, "tests_met"), "{:.0f}/4"),
-        psnr,
-        gap,
-        format_difference(source.mean("ablation", arm.arm, "delta_lpips"), 3),
-        _format_criteria(source, arm),
+    rows = [
+        SheetRow(
+            arm.arm,
+            f"**{arm.name}**" if arm.diagnostic == "control" else arm.name,
+            _read_ablation(source, arm),
+        )
+        for arm in arms
     ]
+    columns = [
+        SheetColumn("tests_met", "l", Form(0, unit="/4")),
+        SheetColumn("psnr", "l", Form(3)),
+        SheetColumn("delta_psnr", form=Form(3, signed=True)),
+        SheetColumn("delta_lpips", form=Form(3, signed=True)),
+        SheetColumn("criteria", "l1"),
+    ]
+    return [Sheet("locality", "l1", columns, [header], [SheetGroup(rows)], notes)]
+
+
+def _read_ablation(source: Aggregates, arm: Arm) -> dict[str, Value]:
+    """Read the cells of one arm of the ablation; control and reference are not tested."""
+    numbers = {name: source.cell("ablation", arm.arm, name) for name in ("psnr", "delta_psnr")}
+    if arm.diagnostic in ("control", "reference"):
+        untested = dict.fromkeys(("tests_met", "delta_lpips", "criteria"), "n/a")
+        is_control = arm.diagnostic == "control"
+        return {**numbers, **untested, **({"delta_psnr": "n/a"} if is_control else {})}
+    return {
+        **numbers,
+        "tests_met": source.cell("locality", arm.arm, "tests_met"),
+        "delta_lpips": source.cell("ablation", arm.arm, "delta_lpips"),
+        "criteria": _format_criteria(source, arm),
+    }
 
 
 def _format_criteria(source: Aggregates, arm: Arm) -> str:

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from ...analysis.reader import Aggregates
 from ...config import read_assets
-from ..layout import DASH, Row, Span, Table, View
+from ..layout import DASH
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow
 
 
-def build_licenses(source: Aggregates, view: View) -> list[Table]:
+def build_licenses(source: Aggregates) -> list[Sheet]:
     """Build Table 18: licenses and terms of the data sets the config uses, and of code.
 
     Data sets stand in the order of their use, the native benchmark's first, as in the paper.
     """
     sections = source.config["native"]["data"], source.config["asr"]
     names = [name for s in sections for name in (*s["train"], *s["evaluate"].values())]
-    sets = []
-    for name in dict.fromkeys(names):
-        row = source.datasets[name]
-        sets.append(Row(name, [row.title, row.license, _format_link(row.homepage)]))
-    code = [
-        Row(asset.title, [asset.title, asset.license, _format_link(asset.url)])
-        for asset in read_assets()
+    sets = [source.datasets[name] for name in dict.fromkeys(names)]
+    parts = {
+        "*Data sets*": [(row.title, row.license, row.homepage) for row in sets],
+        "*Code and architectures*": [(row.title, row.license, row.url) for row in read_assets()],
+    }
+    groups = [
+        SheetGroup([_build_row(*cells) for cells in rows], heading=heading)
+        for heading, rows in parts.items()
     ]
     header = ["Asset", "License or terms of use", "URL"]
-    groups = [
-        [Row("", [Span("*Data sets*", 3, "l")]), *sets],
-        [Row("", [Span("*Code and architectures*", 3, "l")]), *code],
-    ]
-    return [Table("licenses", ["p0.64", "p1.1", "p1.26"], [header], groups)]
+    columns = [SheetColumn("license", "p1.1"), SheetColumn("address", "p1.26")]
+    return [Sheet("licenses", "p0.64", columns, [header], groups)]
+
+
+def _build_row(title: str, terms: str, address: str) -> SheetRow:
+    return SheetRow(title, title, {"license": terms, "address": _format_link(address)})
 
 
 def _format_link(address: str) -> str:

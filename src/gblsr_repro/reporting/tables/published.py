@@ -14,9 +14,10 @@ from functools import cache
 
 from ...analysis.reader import Aggregates, read_paper_aggregates, read_rows
 from ...analysis.schemas import RUNS
+from ...analysis.statistics import Summary
 from ...config import Config, Item, find_repository_root, load_protocol
 from ..items import build_item
-from ..layout import Row, Table, View
+from .sheet import Sheet, SheetRow
 from .training_time import build_published_times
 
 ANY_ROW = "*"  # of printed.csv
@@ -24,32 +25,26 @@ ANY_ROW = "*"  # of printed.csv
 
 @cache
 def read_printed() -> dict[tuple[str, str, str], str]:
-    """Read the printed cells by table, row and heading of the column."""
+    """Read the printed cells by table, row and column."""
     rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
-    return {(row["table"], row["row"], row["column"]): row["text"] for row in rows}
+    return {(row["table"], row["row"], row["column"]): row["value"] for row in rows}
 
 
-def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = ()) -> list[Table]:
+def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -> list[Sheet]:
     """Build a table with the paper's rows, in the columns of the measured one.
 
     Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
     """
     config = _adapt_protocol(source.config)
-    printed = {key[1:]: text for key, text in read_printed().items() if key[0] == item.item}
     if item.needs in [(runs,) for runs in RUNS.values()]:
-        shown = [row.key for row in measured[0].groups[0]]
+        shown = [row.key for row in measured[0].groups[0].rows]
         built = build_published_times(item.part, shown)
     else:
-        built = build_item(item, read_paper_aggregates(config), View())
-    tables = []
-    for table in built:
-        # Printed means over timed sets stand only where the sets are the paper's.
-        fixed = [] if times_the_papers_sets(source.config) else table.timed
-        groups = [
-            [_insert_printed(row, table, printed, fixed) for row in group] for group in table.groups
-        ]
-        tables.append(replace(table, groups=groups))
-    return tables
+        built = build_item(item, read_paper_aggregates(config))
+    printed = {key[1:]: text for key, text in read_printed().items() if key[0] == item.item}
+    # Printed means over timed sets stand only where the sets are the paper's.
+    with_times = times_the_papers_sets(source.config)
+    return [_insert_printed(sheet, printed, with_times) for sheet in built]
 
 
 def times_the_papers_sets(config: Config) -> bool:
@@ -69,12 +64,18 @@ def _adapt_protocol(config: Config) -> Config:
 
 
 def _insert_printed(
-    row: Row, table: Table, printed: Mapping[tuple[str, str], str], fixed: Sequence[int]
-) -> Row:
-    """Insert the printed cells into a row, but for the columns `fixed`."""
-    cells = list(row.cells)
-    for place, heading in enumerate(table.header[-1]):
-        text = printed.get((row.key, str(heading)), printed.get((ANY_ROW, str(heading))))
-        if text is not None and place not in fixed:
-            cells[place] = f"**{text}**" if str(cells[place]).startswith("**") else text
-    return Row(row.key, cells)
+    sheet: Sheet, printed: Mapping[tuple[str, str], str], with_times: bool
+) -> Sheet:
+    """Insert the printed cells into a table, those that depend on the clock where asked to."""
+    columns = [column for column in sheet.columns if with_times or not column.timed]
+
+    def insert(row: SheetRow) -> SheetRow:
+        cells = dict(row.cells)
+        for column in columns:
+            text = printed.get((row.key, column.key), printed.get((ANY_ROW, column.key)))
+            if text is not None:
+                cells[column.key] = Summary(float(text)) if column.form else text
+        return replace(row, cells=cells)
+
+    groups = [replace(group, rows=[*map(insert, group.rows)]) for group in sheet.groups]
+    return replace(sheet, groups=groups)

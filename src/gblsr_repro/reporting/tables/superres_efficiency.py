@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
@@ -24,21 +23,15 @@ from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
 from ...config import OWN, Method
 from ...errors import UserError
+from ...evaluation import FAST, PAPER
 from ..captions import describe_seeds, list_missing_rows
-from ..layout import (
-    DASH,
-    Cell,
-    Cells,
-    Row,
-    Span,
-    Table,
-    View,
-    format_difference,
-    format_number,
-    format_summary,
-)
+from ..layout import Cell, Cells, Span
 from ..names import name_dataset, select_methods
+from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, Value
 from .superres_quality import MEGA, describe_parameters
+
+WIDTH = "r4.7em"
+"""The type of the columns of Table 6."""
 
 
 class Efficiency:
@@ -62,9 +55,9 @@ class Efficiency:
         """Read a time of a method in ms or its peak memory in MiB."""
         return self.source.cell("asr_latency", dataset, method, self.scale, self.clock, metric)
 
-    def compare(self, compute: Callable[..., Estimate], method: str, reference: str) -> float:
+    def compare(self, compute: Callable[..., Estimate], method: str, reference: str) -> Summary:
         """Compare the times or the memory of a method with another's."""
-        return read_value(self.source, compute, method, reference, self.timing)
+        return Summary(read_value(self.source, compute, method, reference, self.timing))
 
     def list_cells(self, method: str) -> list[GridCell]:
         """List the cells (data set and scale factor) whose PSNR-Y both a method and base have."""
@@ -91,13 +84,13 @@ class Efficiency:
         return [describe_seeds(rows, spread=False), missing]
 
 
-def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
+def build_asr_latency(source: Aggregates) -> list[Sheet]:
     """Build Table 6: PSNR-Y, time per image and speed against one baseline per encoder.
 
     Times are shown for the first and the last timed set; speed ratios are geometric means over all
     of them.
     """
-    efficiency = Efficiency(source, view.clock)
+    plain, fast = (Efficiency(source, clock) for clock in (PAPER, FAST))
     baselines = select_methods(source, "baseline")
     family = {
         name: method
@@ -106,16 +99,27 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
     }
     own = select_methods(source, OWN)
     references = _select_references(baselines)
-    sets = list(dict.fromkeys((efficiency.sets[0], efficiency.sets[-1])))
-    groups = [
-        [
-            Row(name, [_format_name(method), *_format_latency(efficiency, name, sets, references)])
-            for name, method in part.items()
-        ]
-        for part in (baselines, family, own)
-        if part
+    sets = list(dict.fromkeys((plain.sets[0], plain.sets[-1])))
+    columns = [
+        *(SheetColumn(f"psnr_y_{name}", WIDTH, Form(PSNR_Y.digits)) for name in sets),
+        *(SheetColumn(f"ms_{name}", WIDTH, Form(2), timed=True) for name in sets),
+        *(
+            SheetColumn(f"speed_{name}", WIDTH, Form(2, unit="×"), timed=True)
+            for name in references
+        ),
     ]
-    titles = [f"{name_dataset(source, 'asr', name)} ×{efficiency.scale}" for name in sets]
+    groups = []
+    for part in (baselines, family, own):
+        rows = []
+        for name, method in part.items():
+            psnr = {f"psnr_y_{each}": plain.read_psnr(each, name, plain.scale) for each in sets}
+            times, fast_times = (
+                _read_times(efficiency, name, sets, references) for efficiency in (plain, fast)
+            )
+            rows.append(SheetRow(name, _format_name(method), psnr | times, fast_times))
+        if rows:
+            groups.append(SheetGroup(rows))
+    titles = [f"{name_dataset(source, 'asr', name)} ×{plain.scale}" for name in sets]
     speeds = [f"vs {baselines[name].name}" for name in references]
     spans = [(PSNR_Y.arrowed_heading, titles), ("ms/img ↓", titles), ("Speed ↑", speeds)]
     first: list[Cell] = ["Method"]
@@ -123,15 +127,15 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
     second = ["", *(member for _, members in spans for member in members)]
     methods = baselines | family | own
     return [
-        Table(
+        Sheet(
             "asr_latency_main",
-            ["l1", *["r4.7em"] * (len(second) - 1)],
+            "l1",
+            columns,
             [first, second],
             groups,
-            [describe_parameters(source, methods), *efficiency.list_notes(methods, methods)],
+            [describe_parameters(source, methods), *plain.list_notes(methods, methods)],
             sets,
             separation=2,
-            timed=range(1 + len(sets), len(second)),
         )
     ]
 
@@ -144,31 +148,30 @@ def _select_references(baselines: Mapping[str, Method]) -> list[str]:
     return [name for name in baselines if name in first.values()]
 
 
-def _format_latency(
+def _read_times(
     efficiency: Efficiency, method: str, sets: Sequence[str], references: Sequence[str]
-) -> list[str]:
-    """Format the cells of a method in Table 6: PSNR-Y and time on some sets, and speeds."""
-    psnr = [efficiency.read_psnr(dataset, method, efficiency.scale) for dataset in sets]
-    times = [efficiency.read_latency(dataset, method) for dataset in sets]
-    speeds = [efficiency.compare(geometric_mean_speed, method, other) for other in references]
-    return [
-        *(format_summary(cell, PSNR_Y.digits, spread=False) for cell in psnr),
-        *(format_summary(cell, 2, spread=False) for cell in times),
-        *(format_number(speed, "{:.2f}×") for speed in speeds),
-    ]
+) -> dict[str, Summary]:
+    """Read the timed cells of a method in Table 6: its time on some sets, and its speeds."""
+    times = {f"ms_{dataset}": efficiency.read_latency(dataset, method) for dataset in sets}
+    speeds = {
+        f"speed_{other}": efficiency.compare(geometric_mean_speed, method, other)
+        for other in references
+    }
+    return times | speeds
 
 
 def _format_name(method: Method) -> str:
     return f"{method.name} (base)" if method.group == "base" else method.name
 
 
-def build_asr_pareto(source: Aggregates, view: View, part: str) -> list[Table]:
+def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
     """Build Tables 7 and 12: quality and efficiency of the family's variants against its base.
 
     `part` of the paper is main or appendix; the base stands above the variants of the main text
     alone.
     """
-    efficiency, base = Efficiency(source, view.clock), source.config["asr"]["base_method"]
+    plain, fast = (Efficiency(source, clock) for clock in (PAPER, FAST))
+    base = source.config["asr"]["base_method"]
     variants = select_methods(source, "variant")
     methods = [name for name, method in variants.items() if method.table == part]
     if part == "main":
@@ -177,7 +180,7 @@ def build_asr_pareto(source: Aggregates, view: View, part: str) -> list[Table]:
         raise UserError(
             f"Config: asr.methods has no variant for the table asr_pareto_{part}; add one."
         )
-    title = name_dataset(source, "asr", efficiency.sets[-1])
+    title = name_dataset(source, "asr", plain.sets[-1])
     header: list[Cells] = [
         [
             "Variant",
@@ -190,18 +193,33 @@ def build_asr_pareto(source: Aggregates, view: View, part: str) -> list[Table]:
         ],
         ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],
     ]
+    columns = [
+        SheetColumn("parameters", "r3.6em", Form(3)),
+        SheetColumn("trained", "r4.4em", Form(4, signed=True)),
+        SheetColumn("untrained", "r4.4em", Form(4, signed=True)),
+        SheetColumn("worst", "r4.5em", Form(4, signed=True)),
+        SheetColumn("speed", "r4.5em", Form(3, unit="×"), timed=True),
+        SheetColumn("peak", "r4.8em", Form(1), timed=True),
+        SheetColumn("saved", "r5.6em", Form(2, signed=True, unit="%"), timed=True),
+    ]
+    rows = []
+    for name in methods:
+        quality = _compare_quality(plain, name, base)
+        cost, fast_cost = (_compare_cost(each, name, base) for each in (plain, fast))
+        title = _format_name(source.methods[name])
+        rows.append(SheetRow(name, title, quality | cost, fast_cost))
     return [
-        Table(
+        Sheet(
             f"asr_pareto_{part}",
-            ["l1", "r3.6em", "r4.4em", "r4.4em", "r4.5em", "r4.5em", "r4.8em", "r5.6em"],
+            "l1",
+            columns,
             header,
-            [[Row(method, _format_variant(efficiency, method, base)) for method in methods]],
+            [SheetGroup(rows)],
             [
-                _list_partial_variants(efficiency, [name for name in methods if name != base]),
-                *efficiency.list_notes(methods, [base, *methods]),
+                _list_partial_variants(plain, [name for name in methods if name != base]),
+                *plain.list_notes(methods, [base, *methods]),
             ],
             separation=2,
-            timed=(5, 6, 7),
         )
     ]
 
@@ -216,23 +234,26 @@ def _list_partial_variants(efficiency: Efficiency, variants: Sequence[str]) -> s
     return f"Measured cells: {', '.join(texts)}" if texts else None
 
 
-def _format_variant(efficiency: Efficiency, method: str, base: str) -> list[str]:
-    """Format the cells of a variant: parameters, quality, speed and memory beside the base's."""
+def _compare_quality(efficiency: Efficiency, method: str, base: str) -> dict[str, Value]:
+    """Compare a variant with the base in quality, beside its parameters in millions."""
     source = efficiency.source
-    saved = efficiency.compare(memory_saved, method, base)
-    peak = efficiency.read_latency(efficiency.sets[-1], method, PEAK)
     cells = efficiency.list_cells(method)
     scales = [*map(format_scale, source.config["asr"]["trained_scales"])]
     trained = [cell for cell in cells if cell[1] in scales]
     others = [cell for cell in cells if cell[1] not in scales]
-    means = (read_value(source, mean_psnr_gap, method, base, part) for part in (trained, others))
-    lowest = read_value(source, lowest_psnr_gap, method, base, cells)
-    return [
-        _format_name(source.methods[method]),
-        format_number(source.parameters(method) / MEGA, "{:.3f}"),
-        *(format_difference(mean, 4) for mean in means),
-        "n/a" if method == base else format_difference(lowest, 4),
-        format_number(efficiency.compare(mean_speed, method, base), "{:.3f}×"),
-        format_summary(peak, 1, spread=False),
-        DASH if math.isnan(saved) else f"{format_difference(saved, 2)}%",
-    ]
+    lowest = Summary(read_value(source, lowest_psnr_gap, method, base, cells))
+    return {
+        "parameters": Summary(source.parameters(method) / MEGA),
+        "trained": Summary(read_value(source, mean_psnr_gap, method, base, trained)),
+        "untrained": Summary(read_value(source, mean_psnr_gap, method, base, others)),
+        "worst": "n/a" if method == base else lowest,
+    }
+
+
+def _compare_cost(efficiency: Efficiency, method: str, base: str) -> dict[str, Summary]:
+    """Compare a variant with the base in speed and memory, beside its peak in MiB."""
+    return {
+        "speed": efficiency.compare(mean_speed, method, base),
+        "peak": efficiency.read_latency(efficiency.sets[-1], method, PEAK),
+        "saved": efficiency.compare(memory_saved, method, base),
+    }

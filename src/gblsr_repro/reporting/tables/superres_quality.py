@@ -11,78 +11,80 @@ from ...analysis.statistics import Summary
 from ...config import OWN
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows, name_own_rows
-from ..layout import Row, Span, Table, View, format_columns
 from ..names import name_dataset, select_compared_methods
+from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow
 
 MEGA = 1e6
 SCALES_IN_FOOTNOTESIZE = 3
 """Columns with spreads that a page is wide enough for in the usual type size of tables."""
 
 
-def build_asr_quality(source: Aggregates, view: View, scales: str) -> list[Table]:
+def build_asr_quality(source: Aggregates, scales: str) -> list[Sheet]:
     """Build Tables 11 and 13: PSNR-Y at the scales seen in training, or at the others.
 
     `scales` is trained or untrained.
     """
     trained = source.config["asr"]["trained_scales"]
     if scales == "trained":
-        return [_build_grid(source, view, PSNR_Y, trained, "asr_quality_main")]
+        return [_build_grid(source, PSNR_Y, trained, "asr_quality_main")]
     untrained = [scale for scale in source.config["asr"]["scales"] if scale not in trained]
     if not untrained:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
-    return [_build_grid(source, view, PSNR_Y, untrained, "asr_quality_ood")]
+    return [_build_grid(source, PSNR_Y, untrained, "asr_quality_ood")]
 
 
-def build_asr_quality_at_every_scale(source: Aggregates, view: View) -> list[Table]:
+def build_asr_quality_at_every_scale(source: Aggregates) -> list[Sheet]:
     """Build Tables 14 and 15: PSNR-Y and SSIM-Y at every scale."""
     scales = source.config["asr"]["scales"]
     return [
-        _build_grid(source, view, metric, scales, f"asr_quality_full_{label}")
+        _build_grid(source, metric, scales, f"asr_quality_full_{label}")
         for metric, label in zip(SUPERRES, ("psnr", "ssim"), strict=True)
     ]
 
 
-def _build_grid(
-    source: Aggregates, view: View, metric: Metric, scales: Sequence[float], label: str
-) -> Table:
+def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], label: str) -> Sheet:
     """Build one block of methods per evaluation set, with one column per scale."""
-    keys = [format_scale(scale) for scale in scales]
+    scale_keys = [format_scale(scale) for scale in scales]
     methods = select_compared_methods(source)
-    names = {name: method.name for name, method in methods.items()}
-    if view.bicubic and BICUBIC in {*source.frame("asr_quality")["method"]}:
-        names = {BICUBIC: "Bicubic", **names}
-    groups: list[list[Row]] = []
-    numbers: dict[str, list[Summary]] = {name: [] for name in names}
+    titles = {name: method.name for name, method in methods.items()}
+    # The paper has no bicubic row, so it stands where the measured numbers have company only.
+    beside = {}
+    if BICUBIC in {*source.frame("asr_quality")["method"]}:
+        titles = {BICUBIC: "Bicubic", **titles}
+        beside = {BICUBIC: "Bicubic interpolation is not trained and has no spread"}
+    groups = []
+    numbers: dict[str, list[Summary]] = {name: [] for name in titles}
     for dataset in source.config["asr"]["evaluate"]:
-        columns = [
-            [source.cell("asr_quality", dataset, name, key, metric.name) for name in names]
-            for key in keys
-        ]
-        heading = Span(f"**{name_dataset(source, 'asr', dataset)}**", 1 + len(keys), "l")
-        compared = [name == BICUBIC or methods[name].group != OWN for name in names]
-        texts = format_columns(columns, [metric] * len(keys), compared)
-        block = [Row(name, [names[name], *cells]) for name, cells in zip(names, texts, strict=True)]
-        groups.append([Row("", [heading]), *block])
-        for name, cells in zip(names, zip(*columns, strict=True), strict=True):
-            numbers[name] += cells
-    measured = [cell for cells in numbers.values() for cell in cells if cell.measured]
-    source.require(measured, "asr_quality", f"{metric.name} at the scales {', '.join(keys)}")
-    by_title = {names[name]: cells for name, cells in numbers.items()}
-    trained = {names[name]: cells for name, cells in numbers.items() if name != BICUBIC}
+        rows = []
+        for name, title in titles.items():
+            cells = {
+                f"x{key}": source.cell("asr_quality", dataset, name, key, metric.name)
+                for key in scale_keys
+            }
+            is_own = name in methods and methods[name].group == OWN
+            note = beside.get(name, "")
+            rows.append(SheetRow(name, title, cells, compared=not is_own, beside_note=note))
+            numbers[name] += cells.values()
+        groups.append(SheetGroup(rows, dataset, f"**{name_dataset(source, 'asr', dataset)}**"))
+    trained = {methods[name].name: cells for name, cells in numbers.items() if name in methods}
+    measured = [cell for cells in trained.values() for cell in cells if cell.measured]
+    what = f"{metric.name} at the scales {', '.join(scale_keys)}"
+    source.require(measured, "asr_quality", what)
     notes = [
         f"{metric.title} in {metric.unit}" if metric.unit else metric.title,
         name_own_rows(methods.values()),
         describe_seeds(trained),
-        "Bicubic interpolation is not trained and has no spread" if BICUBIC in names else None,
+        *beside.values(),
         describe_parameters(source, methods),
-        list_missing_rows(by_title),
+        list_missing_rows(trained),
     ]
-    header = ["Method", *(f"×{key}" for key in keys)]
-    wide = len(keys) > SCALES_IN_FOOTNOTESIZE
-    return Table(
+    form = Form(metric.digits, spread=True)
+    wide = len(scale_keys) > SCALES_IN_FOOTNOTESIZE
+    return Sheet(
         label,
-        ["l1" if wide else "l", *"r" * len(keys)],
-        [header],
+        "l1" if wide else "l",
+        [SheetColumn(f"x{key}", form=form, metric=metric) for key in scale_keys],
+        [["Method", *(f"×{key}" for key in scale_keys)]],
         groups,
         notes,
         size="scriptsize" if wide else "footnotesize",

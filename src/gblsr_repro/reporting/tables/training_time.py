@@ -24,7 +24,8 @@ from ...config import OWN, Arm, list_short_names, read_arms
 from ...errors import UserError
 from ...progress import format_count, format_duration
 from ...wording import join_words
-from ..layout import DASH, Row, Table, View
+from ..layout import DASH
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow
 
 TITLES = {
     BASELINES: "Matched-budget amortized baselines",
@@ -36,18 +37,18 @@ TITLES = {
 }
 
 
-def build_training_time(source: Aggregates, view: View, benchmark: str) -> list[Table]:
+def build_training_time(source: Aggregates, benchmark: str) -> list[Sheet]:
     """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
     source.require(source.table(RUNS[benchmark]), RUNS[benchmark], "rows")
     return [set_times(benchmark, sum_up_groups(source, benchmark))]
 
 
-def build_published_times(benchmark: str, shown: Collection[str]) -> list[Table]:
+def build_published_times(benchmark: str, shown: Collection[str]) -> list[Sheet]:
     """Build these tables of the paper's training time, of the groups that are shown."""
     return [set_times(benchmark, list_published_trainings(benchmark, shown))]
 
 
-def set_times(benchmark: str, groups: Mapping[str, Trainings]) -> Table:
+def set_times(benchmark: str, groups: Mapping[str, Trainings]) -> Sheet:
     """Set the training time of groups of a benchmark. Raises `UserError` without the paper's."""
     names = list_short_names(benchmark)
     papers = {group: trainings for group, trainings in groups.items() if group != OWN}
@@ -58,24 +59,27 @@ def set_times(benchmark: str, groups: Mapping[str, Trainings]) -> Table:
     whole = add_up(papers.values())
     noun = "arm" if benchmark == "native" else "method"
 
-    def build_row(group: str) -> Row:
+    def build_row(group: str) -> SheetRow:
         trainings = groups[group]
         shorts = ", ".join(names[arm] for arm in trainings.members)
         count = _count_runs(trainings.runs, len(trainings.members), noun)
-        return Row(group, [f"{_name_group(group)} ({shorts}; {count})", *_format_times(trainings)])
+        name = f"{_name_group(group)} ({shorts}; {count})"
+        return SheetRow(group, name, _format_times(trainings))
 
-    count, _, total = _format_times(whole)
-    bottom = Row("total", ["**Total**", f"**{count}**", "", f"**{total}**"])
+    cells = _format_times(whole) | {"per_run": ""}
+    total = SheetRow("total", "**Total**", cells, strong=("runs", "total"))
     trained = f"Trained on {join_words(whole.devices, 'or')}" if whole.devices else None
     notes: list[str | None] = [trained or "Device not recorded"]
     if benchmark == "native":
         arms = read_arms()
         notes.append(_describe_sharing([arms[name] for name in names if name in whole.members]))
     header = ["Training group", "runs", "per-run", "total"]
-    body = [[*map(build_row, papers)], [bottom]]
+    parts = [[*map(build_row, papers)], [total]]
     if OWN in groups:
-        body.append([build_row(OWN)])
-    return Table(f"compute_{benchmark}", ["p1", "r", "r", "r"], [header], body, notes)
+        parts.append([build_row(OWN)])
+    columns = [SheetColumn(key) for key in ("runs", "per_run", "total")]
+    body = [SheetGroup(rows) for rows in parts]
+    return Sheet(f"compute_{benchmark}", "p1", columns, [header], body, notes)
 
 
 def _name_group(group: str) -> str:
@@ -101,13 +105,14 @@ def _count_runs(runs: int, members: int, noun: str) -> str:
     return f"{text}, {runs} runs in all" if rest else f"{text} × {format_count(seeds, 'seed')}"
 
 
-def _format_times(trainings: Trainings) -> list[str]:
+def _format_times(trainings: Trainings) -> dict[str, str]:
     """Format the cells of runs: their number, shortest to longest time, and total time."""
     shortest, longest, total = (
         format_clock(trainings.seconds.get(name, nan))
         for name in ("shortest_seconds", "longest_seconds", "total_seconds")
     )
-    return [f"{trainings.runs}", "–".join(dict.fromkeys((shortest, longest))), total]
+    per_run = "–".join(dict.fromkeys((shortest, longest)))
+    return {"runs": f"{trainings.runs}", "per_run": per_run, "total": total}
 
 
 def format_clock(seconds: float) -> str:
