@@ -122,11 +122,9 @@ def test_a_training_image_in_an_evaluation_set_is_refused(name, tmp_path, rows):
     for files in ("copies/*.png", "one/0.png"):
         table = {"one": "one/*.png", "copies": files}
         config = rows(table, train=["one"], evaluate={"mine": "copies"})
-        with pytest.raises(UserError, match=r"0\.png, of copies in .*\.evaluate, is the same file"):
+        with pytest.raises(UserError, match=r"0\.png, of copies, .* is the same file"):
             standardize_images(name, config, tmp_path / f"{name}.npy")
-        with pytest.raises(
-            UserError, match=r"the same file as .*one/0\.png, of one in asr\.train;"
-        ):
+        with pytest.raises(UserError, match=r"same file as .*one/0\.png, of one, which is tr"):
             pack_training_sets(config, tmp_path / "packed.npy")
         method = find_method("gblsr_asr_nole")
         with pytest.raises(UserError, match="the same file"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..config import Config, find_dataset
-from ..config.tables import list_named_datasets
 from ..errors import UserError
 from .datasets import DatasetFiles, derive_image_name, locate_dataset
 from .images import Pixels, decode_image
@@ -123,24 +122,21 @@ def list_versions(dataset: str, config: Config) -> dict[str, SourceImage]:
     return versions
 
 
-def refuse_training_images(benchmark: str, config: Config) -> None:
+def refuse_training_images(
+    evaluated: Iterable[str], trained: Iterable[str], config: Config
+) -> None:
     """Raise `UserError` where a file that is evaluated is one that is trained on, byte for byte.
 
-    `benchmark`: native.data or asr, whose settings name the data sets. One that is not there, or
-    not whole, is passed over: whoever reads its images says so.
+    `evaluated` and `trained` are data sets. One that is not there, or not whole, is passed over:
+    whoever reads its images says so.
     """
-    named = list_named_datasets(config)
-    trained = {
-        image.entry.sha256: image
-        for dataset in named[f"{benchmark}.train"]
-        for image in _list_fetched(dataset, config)
-    }
-    for dataset in named[f"{benchmark}.evaluate"]:
+    known = {i.entry.sha256: i for dataset in trained for i in _list_fetched(dataset, config)}
+    for dataset in evaluated:
         for image in _list_fetched(dataset, config):
-            if twin := trained.get(image.entry.sha256):
+            if twin := known.get(image.entry.sha256):
                 raise UserError(
-                    f"{image.file}, of {dataset} in {benchmark}.evaluate, is the same file as "
-                    f"{twin.file}, of {twin.dataset.name} in {benchmark}.train; evaluate other "
+                    f"{image.file}, of {dataset}, which is evaluated, is the same file as "
+                    f"{twin.file}, of {twin.dataset.name}, which is trained on; evaluate other "
                     "images than those of the training."
                 )
 

@@ -131,7 +131,7 @@ def standardize_images(name: str, config: Config, output: Path) -> None:
     data = config["native"]["data"]
     size = data["image_size"]
     datasets, images = select_images(name, config)
-    refuse_training_images("native.data", config)
+    refuse_training_images(data["evaluate"].values(), data["train"], config)
     index = [
         (position, i.dataset.name, i.name, i.entry.width, i.entry.height, i.entry.sha256)
         for position, i in enumerate(images)

@@ -51,7 +51,7 @@ def pack_training_sets(config: Config, output: Path) -> None:
     """
     names = config["asr"]["train"]
     images = {dataset: list_source_images(dataset, config) for dataset in names}
-    refuse_training_images("asr", config)
+    refuse_training_images(config["asr"]["evaluate"].values(), names, config)
     pack_images(images, output, [describe_dataset(dataset, config) for dataset in names])
 
 

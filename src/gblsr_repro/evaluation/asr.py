@@ -43,7 +43,7 @@ def evaluate_run(
     Raises `UserError` when the run is missing or not of this method and seed, when a data set was
     not fetched, or as `refuse_training_images` does.
     """
-    refuse_training_images("asr", config)
+    refuse_training_images(config["asr"]["evaluate"].values(), config["asr"]["train"], config)
     device = runtime.prepare_device(config["device"], config["threads"])
     model, record = load_matching_run(run, ASRModel, method, seed, config, device)
     upsample = build_upsampler(model, config, device)
