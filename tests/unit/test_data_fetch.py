@@ -160,7 +160,7 @@ def test_images_of_other_pixels_than_were_measured_are_named(mirror, tmp_path, m
 
 
 def test_two_images_of_one_name_are_refused_when_they_are_fetched(mirror, rows, tmp_path):
-    rows["set"] = SET.model_copy(update={"files": ("set/{a,b}/*.{png,jpg}",), "images": 2})
+    rows["set"] = made.changed(SET, files="set/{a,b}/*.{png,jpg}", images="2")
     for first, second in (("a/1.png", "a/1.jpg"), ("a/1.png", "b/1.png")):
         for path in (first, second):
             put(tmp_path / "mirror/set", path, png(1))

@@ -48,7 +48,9 @@ def rows(monkeypatch, repository, tmp_path):
 
     def fetch_sets(patterns, train, evaluate):
         table = {
-            name: made.dataset(dataset=name, kind="files", files=files, images="2")
+            name: made.dataset(
+                dataset=name, title=name, kind="files", files=files, images="2", license="mine"
+            )
             for name, files in patterns.items()
         }
         monkeypatch.undo()  # of an earlier table
