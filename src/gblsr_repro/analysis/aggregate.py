@@ -26,14 +26,14 @@ from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.writing import write_provenance
 from .reader import BICUBIC, NATIVE_TIMES, convert_to_numbers, read_rows
-from .schemas import SCHEMAS, VALUES, Fields, format_scale
+from .schemas import KEYS, SCHEMAS, SUMMARY, Fields, format_scale
 
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
-VALUE_COLUMNS = ("seed", "value")
+VALUE_COLUMNS = (*KEYS, "seed", "value")
 RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
 
-Values = Iterator[tuple[Any, ...]]
-"""The keys of a number, its seed and its value, or the columns of an aggregate without keys."""
+Values = Iterator[dict[str, Any]]
+"""By column: the keys of a number, its seed and its value, or the row of a plain table."""
 Find = Callable[..., Iterator[tuple[Fields, Path]]]
 """`schemas.find_files` for one aggregate and one results folder: takes a pattern."""
 
@@ -51,7 +51,7 @@ def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
     if not table:
         raise UserError(f"{path} has no rows; delete it and evaluate again.")
     columns = [column for column in table[0] if column != "image"]
-    convert_to_numbers(table, columns, ["image"], path)
+    convert_to_numbers(table, columns, path, ["image"])
     return pd.DataFrame(table).set_index("image")
 
 
@@ -64,7 +64,7 @@ def read_latency(path: Path) -> pd.Series:
     table = read_rows(path, (*keys, *LATENCY_METRICS), keys)
     if not table:
         raise UserError(f"{path} has no rows; delete it and time again.")
-    convert_to_numbers(table, LATENCY_METRICS, ["image"], path)
+    convert_to_numbers(table, LATENCY_METRICS, path, ["image"])
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
     by_clock = pd.DataFrame(table).groupby(["dataset", "clock"], sort=False)
     return by_clock.agg(how).stack().dropna()
@@ -93,35 +93,33 @@ def average_images(
 
 
 def read_values(name: str, results: Path, config: Config) -> pd.DataFrame:
-    """Read the numbers of an aggregate below `results`: its keys, seed and value.
+    """Read the numbers of an aggregate below `results`: `VALUE_COLUMNS`.
 
     The seed is empty for what has none, as bicubic.
     """
-    values = collect(name, results, config)
-    frame = pd.DataFrame(values, columns=[*SCHEMAS[name].keys, *VALUE_COLUMNS])
-    return frame.astype({"value": float})
+    values = pd.DataFrame(collect(name, results, config), columns=[*VALUE_COLUMNS])
+    return values.astype({"value": float}).fillna({key: "" for key in (*KEYS, "seed")})
 
 
 def summarize_values(name: str, values: pd.DataFrame, config: Config) -> pd.DataFrame:
     """Summarize the numbers of an aggregate over seeds, and decide what follows from the means."""
     if name == "ablation":
         values = pd.concat([values, subtract_control(values, config)])
-    rows = summarize_seeds(name, values)
+    rows = summarize_seeds(values)
     decide = {"locality": apply_locality_tests, "ablation": decide_criterion_b}.get(name)
-    decided = [*decide(rows, config)] if decide else []
-    return pd.concat([rows, pd.DataFrame(decided, columns=rows.columns)]) if decided else rows
+    decided = pd.DataFrame(decide(rows, config) if decide else [], columns=rows.columns)
+    return pd.concat([rows, decided.fillna({key: "" for key in KEYS})]) if len(decided) else rows
 
 
-def summarize_seeds(name: str, values: pd.DataFrame) -> pd.DataFrame:
+def summarize_seeds(values: pd.DataFrame) -> pd.DataFrame:
     """Compute mean, sample standard deviation and count over the seeds of every number."""
-    keys = list(SCHEMAS[name].keys)
-    groups = values.groupby(keys, sort=False)["value"]
+    groups = values.groupby([*KEYS], sort=False)["value"]
     rows = groups.agg(mean="mean", std="std", n="count", first="first", distinct="nunique")
     # Equal values keep every bit: their mean is the value, their deviation exactly 0.
     equal = rows["distinct"] == 1
     rows["mean"] = rows["mean"].mask(equal, rows["first"])
     rows["std"] = rows["std"].mask(equal & (rows["n"] > 1), 0.0)
-    return rows[list(VALUES)].reset_index()
+    return rows[[*SUMMARY]].reset_index()
 
 
 # --- native benchmark -----------------------------------------------------------------------------
@@ -136,16 +134,16 @@ def aggregate_native(find: Find, config: Config) -> Values:
     for column in config["native"]["data"]["evaluate"]:
         scores = find(f"{schemas.SCORES}.csv", column=column)
         for fields, metric, mean in average_images(scores, NATIVE):
-            yield column, fields["subject"], metric, fields["seed"], mean
+            yield fields | {"metric": metric, "value": mean}
         for fields, path in find(f"{schemas.TIMES}.csv", timed=column):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
-                if (column, clock, "mean_ms") in times:
-                    value = times[column, clock, "mean_ms"]
-                    yield column, fields["subject"], metric, fields["seed"], value
+                value = times.get((column, clock, "mean_ms"))
+                if value is not None:
+                    yield fields | {"metric": metric, "value": value}
         for fields, path in find(schemas.RUN):
-            parameters = read_record(path).get("parameters")
-            yield column, fields["subject"], "params", fields["seed"], parameters
+            count = read_record(path).get("parameters")
+            yield fields | {"dataset": column, "metric": "params", "value": count}
 
 
 def aggregate_locality(find: Find, config: Config) -> Values:
@@ -153,14 +151,13 @@ def aggregate_locality(find: Find, config: Config) -> Values:
 
     `apply_locality_tests` adds the outcomes of the tests.
     """
-    for arm, files in groupby(find(schemas.FIELDS), lambda file: file[0]["subject"]):
+    for _, files in groupby(find(schemas.FIELDS), lambda file: file[0]["arm"]):
         fields, paths = zip(*files, strict=True)
-        seeds = [each["seed"] for each in fields]
         statistics = diagnostic.compute_statistics_of_files(paths, config)
         for name in statistics[0]:
-            for seed, of_seed in zip(seeds, statistics, strict=True):
-                if of_seed[name] is not None:
-                    yield arm, name, seed, of_seed[name]
+            for each, of_seed in zip(fields, statistics, strict=True):
+                if (value := of_seed[name]) is not None:
+                    yield each | {"statistic": name, "value": value}
 
 
 def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
@@ -181,7 +178,7 @@ def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
         }
         for name, flag in flags.items():
             if flag is not None:
-                yield arm, name, int(flag), None, int(own["n"].max())
+                yield {"arm": arm, "statistic": name, "mean": int(flag), "n": own["n"].max()}
 
 
 def aggregate_ablation(find: Find, config: Config) -> Values:
@@ -192,7 +189,7 @@ def aggregate_ablation(find: Find, config: Config) -> Values:
     scores = find(f"{schemas.SCORES}.csv", column="validation")
     for fields, metric, mean in average_images(scores, NATIVE):
         if metric in ("psnr", "lpips") or metric.startswith("psnr_"):
-            yield fields["subject"], metric, fields["seed"], mean
+            yield fields | {"dataset": "", "metric": metric, "value": mean}
 
 
 def subtract_control(values: pd.DataFrame, config: Config) -> pd.DataFrame:
@@ -221,7 +218,7 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
         measured = {m: None if math.isnan(gap) else gap for m, gap in gaps.items()}
         met = diagnostic.judge_criteria({}, measured, margins).b
         if met is not None:
-            yield name, "criterion_b", int(met), None, int(own["n"].max())
+            yield {"arm": name, "metric": "criterion_b", "mean": int(met), "n": own["n"].max()}
 
 
 def aggregate_budget(find: Find, config: Config) -> Values:
@@ -229,14 +226,16 @@ def aggregate_budget(find: Find, config: Config) -> Values:
     # torch takes seconds to import, and the other aggregates do without.
     from ..models.native import count_arm_parameters
 
-    yield from count_arm_parameters(config).items()
+    for arm, count in count_arm_parameters(config).items():
+        yield {"arm": arm, "parameters": count}
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
     """Measure what the code alone gives at the paper's sizes, whatever was run."""
     from ..models.structure import measure_structure
 
-    yield from measure_structure(load_protocol()).items()
+    for name, value in measure_structure(load_protocol()).items():
+        yield {"statistic": name, "mean": value}
 
 
 # --- super-resolution -----------------------------------------------------------------------------
@@ -248,8 +247,7 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
         patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
         files = chain.from_iterable(find(pattern, column=column) for pattern in patterns)
         for fields, metric, mean in average_images(files, SUPERRES):
-            method, seed = fields.get("subject", BICUBIC), fields.get("seed", "")
-            yield column, method, fields["scale"], metric, seed, mean
+            yield {"method": BICUBIC} | fields | {"metric": metric, "value": mean}
 
 
 def aggregate_asr_latency(find: Find, config: Config) -> Values:
@@ -257,7 +255,7 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
     scale = format_scale(config["asr"]["timing"]["scale"])
     for fields, path in find(f"{schemas.TIMES}.csv"):
         for (_, clock, metric), value in read_latency(path).items():
-            yield fields["timed"], fields["subject"], scale, clock, metric, fields["seed"], value
+            yield fields | {"scale": scale, "clock": clock, "metric": metric, "value": value}
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -270,13 +268,13 @@ def aggregate_runs(find: Find, config: Config) -> Values:
     """
     for fields, path in find(schemas.RUN):
         record, log = read_record(path), path.with_name("log.csv")
-        numbers = [record.get(key) for key in RUN_NUMBERS]
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
-        device = (record.get("device") or {}).get("name")
-        bandwidth = logged[-1]["bandwidth"] if logged else None
-        names = fields["benchmark"], fields["subject"], fields["seed"]
-        released_by = (record.get("released") or {}).get("by")
-        yield *names, *numbers, device, record.get("finished"), bandwidth, released_by
+        yield fields | {key: record.get(key) for key in (*RUN_NUMBERS, "finished")} | {
+            "arm": fields["subject"],
+            "device": (record.get("device") or {}).get("name"),
+            "bandwidth": logged[-1]["bandwidth"] if logged else None,
+            "released_by": (record.get("released") or {}).get("by"),
+        }
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -320,18 +318,17 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     if schema.suffix == "json":
         write_provenance(name, results, config, output)
         return
-    if schema.keys:
-        rows = summarize_values(name, read_values(name, results, config), config)
-    else:
-        values = collect(name, results, config)
-        rows = pd.DataFrame(values, columns=schema.columns, dtype=object)
+    rows = compute(name, results, config)
     if rows.empty:
-        folder = results / schema.benchmark
-        raise UserError(f"Nothing to aggregate under {folder}; {schema.remedy} first.")
-    write_rows(name, rows, output)
-
-
-def write_rows(name: str, rows: pd.DataFrame, output: Path) -> None:
-    """Write the rows of an aggregate to `output`, with empty cells for what is not known."""
+        inputs = " and ".join(schema.inputs) or "arms in the config"
+        raise UserError(f"Nothing to aggregate for {name}: {results} has no {inputs}.")
     cells = rows.astype(object).where(rows.notna(), None)
-    write_csv(output, SCHEMAS[name].header, cells.itertuples(index=False, name=None))
+    write_csv(output, schema.columns, cells.itertuples(index=False, name=None))
+
+
+def compute(name: str, results: Path, config: Config) -> pd.DataFrame:
+    """Compute the rows of one aggregate from the files below `results`."""
+    if SCHEMAS[name].over_seeds:
+        return summarize_values(name, read_values(name, results, config), config)
+    rows = collect(name, results, config)
+    return pd.DataFrame(rows, columns=[*SCHEMAS[name].columns], dtype=object)

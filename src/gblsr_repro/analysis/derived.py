@@ -28,7 +28,7 @@ from .estimates import (
 from .measured import TIMED_SCALE, Measured, Names
 from .metrics import Metric
 from .reader import Aggregates
-from .schemas import SCHEMAS, format_scale
+from .schemas import KEYS, format_scale
 from .statistics import compute_pooled_p, find_ties
 from .subjects import SETS, TIMED
 
@@ -187,10 +187,9 @@ def pair_with_published(
 
     Columns `published` and `measured` (NaN: absent), by arm or method.
     """
-    keys = list(SCHEMAS[aggregate].keys)
-    both = paper.frame(aggregate).merge(run.frame(aggregate), "left", on=keys)
-    subject = "arm" if "arm" in keys else "method"
-    of_metric = both[both["metric"] == metric].set_index(subject)
+    both = paper.frame(aggregate).merge(run.frame(aggregate), "left", on=[*KEYS])
+    of_metric = both[both["metric"] == metric]
+    of_metric = of_metric.set_index(of_metric["arm"] + of_metric["method"])
     return of_metric[["mean_x", "mean_y"]].set_axis(["published", "measured"], axis="columns")
 
 

@@ -85,17 +85,17 @@ def _split_conditions(row: JudgedClaim) -> list[str]:
 
 def describe_paper_conditions(scope: Scope) -> str:
     """Describe the paper's conditions of a scope in a few words."""
-    paper = read_paper(scope.benchmark)
+    paper, protocol = read_paper(scope.benchmark), load_protocol()
     if scope is Scope.STRUCTURE:
         return "none"
-    seeds = f"seeds {', '.join(map(str, load_protocol()['seeds']))}"
+    seeds = f"seeds {', '.join(map(str, protocol['seeds']))}"
     if scope.measure == "latency":
         return f"{', '.join(paper.timed_on)}, fixed latency protocol, {seeds}"
-    trained = f"{paper.settings[f'{scope.benchmark}.training.steps'][0]:,} steps, {seeds}"
+    trained = f"{protocol[scope.benchmark]['training']['steps']:,} steps, {seeds}"
     if scope.measure == "cost":
         return f"{', '.join(paper.devices)}, {trained}"
     sets = " + ".join(images.title for images in paper.train)
-    held_out = f"{paper.settings['diagnostics.images'][0]} held-out images"
+    held_out = f"{protocol['diagnostics']['images']} held-out images"
     measured_on = "complete image sets" if scope.measure == "quality" else held_out
     return f"{trained}, trained on {sets}, {measured_on}"
 

@@ -5,13 +5,20 @@ config/paper/settings.tsv says which numbers every setting concerns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any
 
-from ...config import find_repository_root, get_dataset_title, list_short_names, read_table
+from ...config import (
+    find_repository_root,
+    get_dataset_title,
+    list_short_names,
+    load_protocol,
+    read_table,
+)
+from ...dependencies import list_settings
 from ...records import Images
 from ...wording import join_words, list_some
 from .differences import (
@@ -23,7 +30,7 @@ from .differences import (
     Effect,
     Scope,
 )
-from .recorded import Recorded
+from .recorded import Recorded, Settings
 
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
@@ -42,7 +49,7 @@ def compare(run: Recorded, paper: Recorded) -> tuple[Difference, ...]:
     differences = [
         *_compare_preset(run),
         *_compare_weights(run),
-        *_compare_settings(run, paper),
+        *_compare_settings(run),
         *_compare_seeds(run, paper),
         *_compare_images(run, paper),
         *_compare_devices(run, paper),
@@ -120,30 +127,39 @@ def find_setting(name: str) -> Setting | None:
     return next((read_settings()[s] for s in sections if s in read_settings()), None)
 
 
-def _compare_settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
-    """Compare setting by setting; those that were not recorded are one difference a section."""
-    absent: dict[str, list[str]] = {}
-    trained = _list_trained(run)
-    for setting, (wanted,) in paper.settings.items():
-        scopes, values = _list_scopes(run, setting), run.settings.get(setting) or []
-        subset = _is_of_training(setting)
-        subjects = trained if subset else None
-        if not scopes or subjects == ():  # nobody's training is recorded: all weights are released
-            continue
-        if not values:
-            absent.setdefault(".".join(setting.split(".")[:2]), []).append(setting)
-        for (here, there), entries in _group_entries(values, wanted, subset).items():
-            sentence = _state(_name_setting(setting, entries), here, there)
-            of_arms = tuple(entries) if setting.endswith(".pixels") else subjects
-            yield Difference(setting, sentence, scopes, subjects=of_arms)
+def _compare_settings(run: Recorded) -> Iterator[Difference]:
+    """Compare what every run depends on with what the paper's does, setting by setting.
+
+    Settings that were not recorded are one difference a section.
+    """
+    everyone = {each.subject for each in run.settings} - {""}
+    absent: dict[str, dict[str, list[str]]] = {}
+
+    def select(subjects: Iterable[str]) -> tuple[str, ...] | None:
+        """Name the arms or methods of a difference, None for all."""
+        named = tuple(dict.fromkeys(subjects))
+        return None if "" in named or {*named} == everyone else named
+
+    for setting in _list_settings(run.benchmark):
+        scopes = _list_scopes(run, setting)
+        sides = [each for each in run.settings if scopes and setting in each.published]
+        for sentence, subjects in _state_differences(setting, sides):
+            yield Difference(setting, sentence, scopes, subjects=select(subjects))
+        if unknown := [each.subject for each in sides if setting not in each.recorded]:
+            absent.setdefault(".".join(setting.split(".")[:2]), {})[setting] = unknown
     for section, settings in absent.items():
         few = f": {', '.join(map(_name_setting, settings))}" if len(settings) <= 3 else ""
         yield Difference(
             section,
             f"settings of {section} not recorded{few}",
             tuple(dict.fromkeys(scope for name in settings for scope in _list_scopes(run, name))),
-            subjects=trained if _is_of_training(section) else None,
+            subjects=select(chain.from_iterable(settings.values())),
         )
+
+
+def _list_settings(benchmark: str) -> list[str]:
+    parts = (benchmark, "latency", "diagnostics")
+    return [name for part in parts for name in list_settings(load_protocol(), part)]
 
 
 def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
@@ -151,26 +167,26 @@ def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
     return tuple(scope for scope in run.scopes if row and scope in row.scopes.split())
 
 
-def _is_of_training(name: str) -> bool:
-    return name.split(".")[1:2] == ["training"]
+def _state_differences(setting: str, sides: Sequence[Settings]) -> Iterator[tuple[str, list[str]]]:
+    """State how a setting differs, and the arms or methods that depend on it.
 
-
-def _group_entries(
-    values: Sequence[Any], wanted: Any, subset: bool
-) -> dict[tuple[str, str], list[str]]:
-    """Group what differs by the runs' values and the paper's: entries of a map, else "" alone.
-
-    An entry that a map lacks has None. With `subset` the runs recorded only the entries that they
-    read, and only these are compared.
+    Entries of a map that differ alike are stated together; one that a map lacks is not set.
     """
-    maps, paper = [_flatten(value) for value in values], _flatten(wanted)
-    groups: dict[tuple[str, str], list[str]] = {}
-    for entry in dict.fromkeys(chain(*maps, () if subset else paper)):
-        here = [each.get(entry) for each in maps if entry in each or not subset]
-        if any(value != paper.get(entry) for value in here):
-            told = _format_values(here), _format_values([paper.get(entry)])
-            groups.setdefault(told, []).append(entry)
-    return groups
+    values: dict[str, list[tuple[str, Any, Any]]] = {}
+    for side in (side for side in sides if setting in side.recorded):
+        here, there = _flatten(side.recorded[setting]), _flatten(side.published[setting])
+        for entry in here | there:
+            values.setdefault(entry, []).append((side.subject, here.get(entry), there.get(entry)))
+    groups: dict[str, tuple[list[str], list[str]]] = {}
+    for entry, found in values.items():
+        subjects, recorded, published = zip(*found, strict=True)
+        if recorded != published:
+            told = _state("", _format_values(recorded), _format_values(published))
+            entries, concerned = groups.setdefault(told, ([], []))
+            entries.append(entry)
+            concerned.extend(subjects)
+    for told, (entries, concerned) in groups.items():
+        yield f"{_name_setting(setting, entries)}{told}", concerned
 
 
 def _flatten(value: Any, name: str = "") -> dict[str, Any]:
