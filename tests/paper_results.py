@@ -85,7 +85,9 @@ def build_paper_run(root: Path = Path("nowhere")) -> Results:
                     parameters=parameters,
                 )  # fmt: skip
     run.rows["structure"] = [*paper.table("structure")]
-    run.rows["structure"] += [{"name": name, "value": value} for name, value in STRUCTURE.items()]
+    run.rows["structure"] += [
+        {"statistic": name, "mean": value} for name, value in STRUCTURE.items()
+    ]
     run.rows["budget"] = [*paper.table("budget")]
     run.recorded = PAPER
     return run

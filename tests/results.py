@@ -19,12 +19,18 @@ from PIL import Image
 
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
+from gblsr_repro.analysis.provenance.recorded import (
+    SCOPES,
+    Recorded,
+    collect_settings,
+    read_paper,
+)
 from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import RUNS, SCHEMAS
+from gblsr_repro.analysis.schemas import KEYS, RUNS, SCHEMAS
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
-from gblsr_repro.config import load, read_arms, read_methods
+from gblsr_repro.config import find_row, load, load_protocol, read_arms, read_methods
+from gblsr_repro.dependencies import identify_run
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.evaluation.locality import apply_tests, count_tests_met
 from gblsr_repro.files import write_csv, write_json
@@ -33,7 +39,19 @@ from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
 
-PAPER = (read_paper("native"), read_paper("asr"))
+
+
+def _record_papers_runs(benchmark: str) -> Recorded:
+    paper, protocol = read_paper(benchmark), load_protocol()
+    names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
+    runs = [
+        {"subject": subject, "identity": identify_run(find_row(subject), protocol)}
+        for subject in paper.seeds
+    ]
+    return replace(paper, settings=collect_settings(names, runs, protocol))
+
+
+PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
 """What the paper's runs would record."""
 
 LOCALITY = {  # t1, t1_peak, t1_p99, t2, t3, t4, var_within, global_mean, global_std
@@ -74,7 +92,7 @@ class Results:
     def add(self, name: str, mean: float, std: float = math.nan, **keys: object) -> None:
         """Add a number over seeds to an aggregate; one seed has no deviation."""
         std = math.nan if self.seeds == 1 else std
-        row = {**keys, "mean": mean, "std": std, "n": self.seeds}
+        row = {**dict.fromkeys(KEYS, ""), **keys, "mean": mean, "std": std, "n": self.seeds}
         self.rows.setdefault(name, []).append(row)
 
     def add_native(
@@ -193,8 +211,8 @@ class Results:
         for name, flag in {"tests_met": tests_met, "criterion_a": int(tests_met == 4)}.items():
             self.add("locality", flag, arm="gblsr_full", statistic=name)
         frame = pd.DataFrame(self.rows["ablation"])
-        for arm, metric, met, _, _ in aggregate.decide_criterion_b(frame, self.config):
-            self.add("ablation", met, arm=arm, metric=metric)
+        for row in aggregate.decide_criterion_b(frame, self.config):
+            self.add("ablation", row["mean"], arm=row["arm"], metric=row["metric"])
 
     # --- files beside the aggregates ---
 
@@ -228,7 +246,7 @@ class Results:
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, rows in self.rows.items():
             known = ({key: value for key, value in row.items() if value == value} for row in rows)
-            write_csv(self.folder / f"{name}.csv", SCHEMAS[name].header, known)
+            write_csv(self.folder / f"{name}.csv", SCHEMAS[name].columns, known)
         write_provenance(self.folder, self.recorded)
         return self.folder
 
@@ -307,14 +325,26 @@ def merge_provenance(*recorded: Recorded) -> Provenance:
     return provenance
 
 
+def set_setting(run: Recorded, name: str, *values: Any, of: Collection[str] = ()) -> Recorded:
+    """Let runs that depend on a setting, by default all, have recorded others; none: nothing."""
+    settings = []
+    for each in run.settings:
+        if name in each.recorded and (not of or each.subject in of):
+            left = {key: value for key, value in each.recorded.items() if key != name}
+            changed = [{**left, name: value} for value in values] or [left]
+            settings += [replace(each, recorded=recorded) for recorded in changed]
+        else:
+            settings.append(each)
+    return replace(run, settings=settings)
+
+
 def record_demo(seeds: int) -> list[Recorded]:
     """Return what runs of the demo record: stand-ins, few steps, a slow CPU."""
     device = "AMD EPYC 7763 64-Core Processor"
     return [
         replace(
-            paper,
+            set_setting(paper, f"{paper.benchmark}.training.steps", 40),
             preset="demo",
-            settings={**paper.settings, f"{paper.benchmark}.training.steps": [40]},
             seeds={subject: list(range(seeds)) for subject in paper.seeds},
             timed_seeds={subject: list(range(seeds)) for subject in paper.seeds},
             train=[_build_stand_in("dtd")],

@@ -25,11 +25,12 @@ from ..records import read_record
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.writing import write_provenance
-from .reader import BICUBIC, NATIVE_TIMES, convert_to_numbers, read_rows
+from .reader import BICUBIC, NATIVE_TIMES, read_numbers, read_rows
 from .schemas import KEYS, SCHEMAS, SUMMARY, Fields, format_scale
 
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
 VALUE_COLUMNS = (*KEYS, "seed", "value")
+EMPTY = dict.fromkeys((*KEYS, "seed"), "")
 RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
 
 Values = Iterator[dict[str, Any]]
@@ -47,12 +48,7 @@ def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
     Raises `UserError` naming the file when a column is missing, an image has two rows, a cell is
     not a number, or there are no rows.
     """
-    table = read_rows(path, ("image", *metrics), ["image"])
-    if not table:
-        raise UserError(f"{path} has no rows; delete it and evaluate again.")
-    columns = [column for column in table[0] if column != "image"]
-    convert_to_numbers(table, columns, path, ["image"])
-    return pd.DataFrame(table).set_index("image")
+    return pd.DataFrame(read_numbers(path, ("image", *metrics), ["image"])).set_index("image")
 
 
 def read_latency(path: Path) -> pd.Series:
@@ -61,13 +57,9 @@ def read_latency(path: Path) -> pd.Series:
     Times are means over the images of a data set; the peak memory is the highest of any image.
     """
     keys = ["dataset", "image", "clock"]
-    table = read_rows(path, (*keys, *LATENCY_METRICS), keys)
-    if not table:
-        raise UserError(f"{path} has no rows; delete it and time again.")
-    convert_to_numbers(table, LATENCY_METRICS, path, ["image"])
+    table = pd.DataFrame(read_numbers(path, (*keys, *LATENCY_METRICS), keys))
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
-    by_clock = pd.DataFrame(table).groupby(["dataset", "clock"], sort=False)
-    return by_clock.agg(how).stack().dropna()
+    return table.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
 
 def average_images(
@@ -97,8 +89,9 @@ def read_values(name: str, results: Path, config: Config) -> pd.DataFrame:
 
     The seed is empty for what has none, as bicubic.
     """
-    values = pd.DataFrame(collect(name, results, config), columns=[*VALUE_COLUMNS])
-    return values.astype({"value": float}).fillna({key: "" for key in (*KEYS, "seed")})
+    values = [EMPTY | value for value in collect(name, results, config)]
+    frame = pd.DataFrame(values, columns=[*VALUE_COLUMNS]).astype({"value": float})
+    return frame.dropna(subset="value")
 
 
 def summarize_values(name: str, values: pd.DataFrame, config: Config) -> pd.DataFrame:
@@ -107,8 +100,8 @@ def summarize_values(name: str, values: pd.DataFrame, config: Config) -> pd.Data
         values = pd.concat([values, subtract_control(values, config)])
     rows = summarize_seeds(values)
     decide = {"locality": apply_locality_tests, "ablation": decide_criterion_b}.get(name)
-    decided = pd.DataFrame(decide(rows, config) if decide else [], columns=rows.columns)
-    return pd.concat([rows, decided.fillna({key: "" for key in KEYS})]) if len(decided) else rows
+    decided = [EMPTY | row for row in decide(rows, config)] if decide else []
+    return pd.concat([rows, pd.DataFrame(decided, columns=rows.columns)]) if decided else rows
 
 
 def summarize_seeds(values: pd.DataFrame) -> pd.DataFrame:

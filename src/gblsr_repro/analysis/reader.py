@@ -39,7 +39,7 @@ from .statistics import Summary
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-TEXTS = (*KEYS, "benchmark", "device", "finished", "released_by")
+TEXTS = {*KEYS, "image", "benchmark", "device", "finished", "released_by", "conditions", "commit"}
 """The columns of text; the others are numbers."""
 
 Key = tuple[str, ...]
@@ -50,7 +50,7 @@ Selection = TypeVar("Selection", bound=Sized)
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> Rows:
+def read_rows(path: Path, columns: Iterable[str], keys: Sequence[str] = ()) -> Rows:
     """Read a CSV file as texts, one mapping a row.
 
     Raises `UserError` where the file is missing or damaged, one of `columns` is missing, or two
@@ -63,58 +63,58 @@ def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> R
         if table and column not in table[0]:
             raise UserError(f"{path} lacks the column {column!r}; make it again.")
     if any(None in row or None in row.values() for row in table):
-        raise UserError(
-            f"{path} has a row that does not have as many cells as the header; make the file again."
-        )
+        raise UserError(f"{path} has a row of more or fewer cells than its header; make it again.")
     names = Counter(name_row(row, keys) for row in table if keys)
     if twice := next((name for name, count in names.items() if count > 1), None):
         raise UserError(f"{path} has two rows for {twice}; delete it and make it again.")
     return table
 
 
-def name_row(row: Mapping[str, Any], keys: Iterable[str] = KEYS) -> str:
-    """Name a row in messages by what it is about."""
-    return " ".join(row[key] for key in keys if row.get(key))
+def read_numbers(path: Path, columns: Iterable[str], keys: Sequence[str] = ()) -> Rows:
+    """Read a CSV file as `read_rows` does, and its columns as numbers but for those of `TEXTS`.
 
-
-def convert_to_numbers(
-    table: Rows, columns: Iterable[str], path: Path, keys: Sequence[str] = KEYS
-) -> None:
-    """Convert columns of texts to finite numbers in place, empty cells to NaN.
-
-    Raises `UserError` naming the cell by the `keys` of its row.
+    Raises `UserError` where there are no rows, too, and for a cell that is no number.
     """
+    table = read_rows(path, columns, keys)
+    if not table:
+        raise UserError(f"{path} has no rows; delete it and make it again.")
+    convert_to_numbers(table, path)
+    return table
+
+
+def convert_to_numbers(table: Rows, path: Path) -> None:
+    """Convert texts to finite numbers in place, empty cells to NaN; `UserError` naming the cell."""
     for row in table:
-        for column in columns:
+        for column in row.keys() - TEXTS:
             text = row[column]
             try:
                 row[column] = float(text or math.nan)
             except ValueError:
                 row[column] = math.inf
             if text and not math.isfinite(row[column]):
-                raise UserError(
-                    f"{path}: {column} of {name_row(row, keys)} is {text!r}, not a number; make "
-                    "the file again."
-                )
+                what = f"{column} of {name_row(row, (*KEYS, 'image'))}"
+                raise UserError(f"{path}: {what} is {text!r}, not a number; make the file again.")
+
+
+def name_row(row: Mapping[str, Any], keys: Iterable[str]) -> str:
+    """Name a row in messages by what it is about."""
+    return " ".join(row[key] for key in keys if row.get(key))
 
 
 def read(path: Path, name: str) -> Rows:
-    """Read one aggregate; numbers over seeds without a mean are left out.
+    """Read one aggregate.
 
     Raises `UserError` on a missing column, a cell that is no number, or two numbers of one name.
     """
     columns = SCHEMAS[name].columns
     if "mean" not in columns:
-        table = read_rows(path, columns)
-        convert_to_numbers(table, [each for each in columns if each not in TEXTS], path)
-        return table
-    table = [dict.fromkeys(KEYS, "") | row for row in read_rows(path, SUMMARY, KEYS)]
+        return read_numbers(path, columns)
+    table = [dict.fromkeys(KEYS, "") | row for row in read_numbers(path, SUMMARY, KEYS)]
     for row in table:
-        if stray := row.keys() - {*columns}:
-            raise UserError(f"{path} has the column {min(stray)!r}; make it again.")
+        if strange := row.keys() - {*columns}:
+            raise UserError(f"{path} has the column {min(strange)!r}; make it again.")
         row["scale"] = format_scale(row["scale"])
-    convert_to_numbers(table, SUMMARY, path)
-    return [row for row in table if not math.isnan(row["mean"])]
+    return table
 
 
 # --- the aggregates of one folder -----------------------------------------------------------------
@@ -162,27 +162,23 @@ class Aggregates:
 
     def _check(self, aggregate: str, table: Rows) -> Rows:
         """Return the rows about arms or methods that the tables have; warn about the others."""
-        if aggregate in RUNS.values() and not table:
-            raise UserError(f"{self.path(aggregate)} has no rows; train first.")
         native = SCHEMAS[aggregate].benchmark == "native"
         file, rows = ("arms", self.arms) if native else ("methods", self.methods)
         known = {*rows, BICUBIC, ""}
-        if strangers := sorted({_get_subject(row) for row in table} - known):
+        if strangers := sorted({get_subject(row) for row in table} - known):
             log.warning(
                 "%s has rows for %s, which config/%s.tsv does not have; they are left out.",
                 self.path(aggregate),
                 ", ".join(strangers),
                 file,
             )
-        return [row for row in table if _get_subject(row) in known]
+        return [row for row in table if get_subject(row) in known]
 
     def cells(self, aggregate: str) -> Mapping[Key, Summary]:
         """Read the numbers of an aggregate by their keys, without the empty ones."""
         if aggregate not in self._cells:
             self._cells[aggregate] = {
-                tuple(row[key] for key in KEYS if row.get(key)): Summary(
-                    *(row[part] for part in SUMMARY)
-                )
+                get_key(row): Summary(*(row[part] for part in SUMMARY))
                 for row in self.table(aggregate)
             }
         return self._cells[aggregate]
@@ -250,7 +246,12 @@ class Aggregates:
         return {name: arm for name, arm in self.benchmark.items() if arm.group == BASELINE}
 
 
-def _get_subject(row: Mapping[str, Any]) -> str:
+def get_key(row: Mapping[str, Any]) -> Key:
+    """Get the keys of a number, without the empty ones."""
+    return tuple(row[key] for key in KEYS if row.get(key))
+
+
+def get_subject(row: Mapping[str, Any]) -> str:
     """Get the arm or method that a row is about; empty where it is about neither."""
     return row.get("arm") or row.get("method") or ""
 

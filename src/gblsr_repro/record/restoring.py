@@ -8,8 +8,8 @@ from ..analysis import aggregate
 from ..analysis.provenance.differences import Provenance
 from ..analysis.provenance.recorded import SCOPES, gather
 from ..analysis.provenance.writing import build_provenance
-from ..analysis.reader import TEXTS, Aggregates, convert_to_numbers
-from ..analysis.schemas import RUN_COLUMNS, RUNS, list_inputs
+from ..analysis.reader import Aggregates, convert_to_numbers
+from ..analysis.schemas import RUNS, list_inputs
 from ..config import Config, complete, read_yaml
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES, read_tables
@@ -34,10 +34,11 @@ def restore(folder: Path, conditions: str) -> Aggregates:
     }
     for name, values in tables[VALUES].groupby("aggregate"):
         numbers = values.astype({"value": float})
-        run.tables[name] = aggregate.summarize_values(name, numbers, config).to_dict("records")
+        rows = aggregate.summarize_values(str(name), numbers, config)
+        run.tables[str(name)] = rows.to_dict("records")
     for benchmark, runs in tables[RUN_TABLE].groupby("benchmark"):
-        rows = run.tables[RUNS[benchmark]] = runs.to_dict("records")
-        convert_to_numbers(rows, {*RUN_COLUMNS} - {*TEXTS}, folder / RUN_TABLE)
+        rows = run.tables[RUNS[str(benchmark)]] = runs.to_dict("records")
+        convert_to_numbers(rows, folder / RUN_TABLE)
     if conditions == MAIN:
         for name in ("budget", "structure"):
             run.tables[name] = aggregate.compute(name, folder, config).to_dict("records")
@@ -48,7 +49,7 @@ def restore(folder: Path, conditions: str) -> Aggregates:
 def restore_provenance(folder: Path, conditions: str, config: Config) -> Provenance:
     """Compare the recorded conditions with the paper's."""
     sources, provenance = read_sources(folder)[conditions], Provenance()
-    for name in SCOPES:
+    for name in sorted(SCOPES):
         if not sources.keys().isdisjoint(list_inputs(name, config)):
             provenance = provenance.merge(build_provenance(gather(name, sources, config)))
     return provenance
