@@ -40,7 +40,6 @@ from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
 
 
-
 def _record_papers_runs(benchmark: str) -> Recorded:
     paper, protocol = read_paper(benchmark), load_protocol()
     names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
@@ -48,7 +47,13 @@ def _record_papers_runs(benchmark: str) -> Recorded:
         {"subject": subject, "identity": identify_run(find_row(subject), protocol)}
         for subject in paper.seeds
     ]
-    return replace(paper, settings=collect_settings(names, runs, protocol))
+    return replace(
+        paper,
+        scopes=[scope for name in names for scope in SCOPES[name]],
+        settings=collect_settings(names, runs, protocol),
+        timed_seeds=paper.seeds,
+        validation=paper.train if benchmark == "native" else (),
+    )
 
 
 PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
@@ -319,10 +324,7 @@ def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
 
 def merge_provenance(*recorded: Recorded) -> Provenance:
     """Return the provenance of what runs recorded."""
-    provenance = Provenance()
-    for run in recorded:
-        provenance = provenance.merge(build_provenance(run))
-    return provenance
+    return Provenance.join(map(build_provenance, recorded))
 
 
 def set_setting(run: Recorded, name: str, *values: Any, of: Collection[str] = ()) -> Recorded:

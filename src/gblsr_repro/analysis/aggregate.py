@@ -62,10 +62,8 @@ def read_latency(path: Path) -> pd.Series:
     return table.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
 
-def average_images(
-    files: Iterable[tuple[Fields, Path]], metrics: Sequence[Metric]
-) -> Iterator[tuple[Fields, str, float]]:
-    """Yield the fields of a score file, a metric, and its mean over images, for every metric.
+def average_images(files: Iterable[tuple[Fields, Path]], metrics: Sequence[Metric]) -> Values:
+    """Average every metric of every score file over its images.
 
     Raises `UserError` where two files hold other images, since their means do not compare.
     """
@@ -77,8 +75,8 @@ def average_images(
             raise UserError(
                 f"{path} holds other images than {first[0]}; delete both and evaluate again."
             )
-        for metric, mean in images.mean().dropna().items():
-            yield fields, str(metric), mean
+        for metric, mean in images.mean().items():
+            yield fields | {"metric": metric, "value": mean}
 
 
 # --- over seeds -----------------------------------------------------------------------------------
@@ -125,15 +123,11 @@ def aggregate_native(find: Find, config: Config) -> Values:
     the package's clock (see `evaluation.latency`); `params` the number of trainable parameters.
     """
     for column in config["native"]["data"]["evaluate"]:
-        scores = find(f"{schemas.SCORES}.csv", column=column)
-        for fields, metric, mean in average_images(scores, NATIVE):
-            yield fields | {"metric": metric, "value": mean}
+        yield from average_images(find(f"{schemas.SCORES}.csv", column=column), NATIVE)
         for fields, path in find(f"{schemas.TIMES}.csv", timed=column):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
-                value = times.get((column, clock, "mean_ms"))
-                if value is not None:
-                    yield fields | {"metric": metric, "value": value}
+                yield fields | {"metric": metric, "value": times.get((column, clock, "mean_ms"))}
         for fields, path in find(schemas.RUN):
             count = read_record(path).get("parameters")
             yield fields | {"dataset": column, "metric": "params", "value": count}
@@ -149,8 +143,7 @@ def aggregate_locality(find: Find, config: Config) -> Values:
         statistics = diagnostic.compute_statistics_of_files(paths, config)
         for name in statistics[0]:
             for each, of_seed in zip(fields, statistics, strict=True):
-                if (value := of_seed[name]) is not None:
-                    yield each | {"statistic": name, "value": value}
+                yield each | {"statistic": name, "value": of_seed[name]}
 
 
 def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
@@ -179,10 +172,9 @@ def aggregate_ablation(find: Find, config: Config) -> Values:
 
     PSNR, LPIPS and PSNR by region; `subtract_control` and `decide_criterion_b` add what follows.
     """
-    scores = find(f"{schemas.SCORES}.csv", column="validation")
-    for fields, metric, mean in average_images(scores, NATIVE):
-        if metric in ("psnr", "lpips") or metric.startswith("psnr_"):
-            yield fields | {"dataset": "", "metric": metric, "value": mean}
+    for value in average_images(find(f"{schemas.SCORES}.csv", column="validation"), NATIVE):
+        if value["metric"] == "lpips" or value["metric"].startswith("psnr"):
+            yield value | {"dataset": ""}
 
 
 def subtract_control(values: pd.DataFrame, config: Config) -> pd.DataFrame:
@@ -239,8 +231,8 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
     for column in config["asr"]["evaluate"]:
         patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
         files = chain.from_iterable(find(pattern, column=column) for pattern in patterns)
-        for fields, metric, mean in average_images(files, SUPERRES):
-            yield {"method": BICUBIC} | fields | {"metric": metric, "value": mean}
+        for value in average_images(files, SUPERRES):
+            yield {"method": BICUBIC} | value
 
 
 def aggregate_asr_latency(find: Find, config: Config) -> Values:
@@ -262,12 +254,16 @@ def aggregate_runs(find: Find, config: Config) -> Values:
     for fields, path in find(schemas.RUN):
         record, log = read_record(path), path.with_name("log.csv")
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
-        yield fields | {key: record.get(key) for key in (*RUN_NUMBERS, "finished")} | {
-            "arm": fields["subject"],
-            "device": (record.get("device") or {}).get("name"),
-            "bandwidth": logged[-1]["bandwidth"] if logged else None,
-            "released_by": (record.get("released") or {}).get("by"),
-        }
+        yield (
+            fields
+            | {key: record.get(key) for key in (*RUN_NUMBERS, "finished")}
+            | {
+                "arm": fields["subject"],
+                "device": (record.get("device") or {}).get("name"),
+                "bandwidth": logged[-1]["bandwidth"] if logged else None,
+                "released_by": (record.get("released") or {}).get("by"),
+            }
+        )
 
 
 # --- writing --------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from ..config import (
 from ..errors import UserError
 from ..evaluation import FAST, PAPER
 from ..files import read_csv
-from ..progress import log
 from .provenance.differences import Provenance
 from .schemas import KEYS, RUN_COLUMNS, RUNS, SCHEMAS, SUMMARY, format_scale
 from .statistics import Summary
@@ -39,7 +38,10 @@ from .statistics import Summary
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-TEXTS = {*KEYS, "image", "benchmark", "device", "finished", "released_by", "conditions", "commit"}
+TEXTS = {
+    *KEYS, "image", "benchmark", "device", "finished", "released_by",
+    "conditions", "aggregate", "commit",
+}  # fmt: skip
 """The columns of text; the others are numbers."""
 
 Key = tuple[str, ...]
@@ -152,27 +154,14 @@ class Aggregates:
     def table(self, aggregate: str) -> Rows:
         """Read an aggregate as rows."""
         if aggregate not in self.tables:
+            known = {*self.arms, *self.methods, BICUBIC, ""}
             table = read(self.path(aggregate), aggregate)
-            self.tables[aggregate] = self._check(aggregate, table)
+            self.tables[aggregate] = [row for row in table if get_subject(row) in known]
         return self.tables[aggregate]
 
     def frame(self, aggregate: str) -> pd.DataFrame:
         """Read an aggregate as a data frame."""
         return pd.DataFrame(self.table(aggregate), columns=[*SCHEMAS[aggregate].columns])
-
-    def _check(self, aggregate: str, table: Rows) -> Rows:
-        """Return the rows about arms or methods that the tables have; warn about the others."""
-        native = SCHEMAS[aggregate].benchmark == "native"
-        file, rows = ("arms", self.arms) if native else ("methods", self.methods)
-        known = {*rows, BICUBIC, ""}
-        if strangers := sorted({get_subject(row) for row in table} - known):
-            log.warning(
-                "%s has rows for %s, which config/%s.tsv does not have; they are left out.",
-                self.path(aggregate),
-                ", ".join(strangers),
-                file,
-            )
-        return [row for row in table if get_subject(row) in known]
 
     def cells(self, aggregate: str) -> Mapping[Key, Summary]:
         """Read the numbers of an aggregate by their keys, without the empty ones."""

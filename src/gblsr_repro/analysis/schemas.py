@@ -65,9 +65,7 @@ class Schema:
 
 
 SCHEMAS = {
-    "native": Schema(
-        (RUN, f"{TIMES}.csv", f"{SCORES}.csv"), includes=lambda arm: arm.in_benchmark
-    ),
+    "native": Schema((RUN, f"{TIMES}.csv", f"{SCORES}.csv"), includes=lambda arm: arm.in_benchmark),
     "budget": Schema(columns=("arm", "parameters")),
     "structure": Schema(),
     "runs": Schema((RUN, LOG), columns=RUN_COLUMNS),

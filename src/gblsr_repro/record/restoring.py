@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
+
 from ..analysis import aggregate
 from ..analysis.provenance.differences import Provenance
 from ..analysis.provenance.recorded import SCOPES, gather
 from ..analysis.provenance.writing import build_provenance
 from ..analysis.reader import Aggregates, convert_to_numbers
 from ..analysis.schemas import RUNS, list_inputs
-from ..config import Config, complete, read_yaml
+from ..config import complete, read_yaml
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES, read_tables
 
@@ -29,27 +31,23 @@ def restore(folder: Path, conditions: str) -> Aggregates:
     """
     config = complete(read_yaml(folder / OVERLAYS / f"{conditions}.yaml"))
     run = Aggregates(folder / conditions / "aggregates", config)
-    tables = {
-        name: table[table["conditions"] == conditions] for name, table in read_tables(folder).items()
-    }
+    tables = {}
+    for file, table in read_tables(folder).items():
+        rows = table[table["conditions"] == conditions].to_dict("records")
+        convert_to_numbers(rows, folder / file)
+        tables[file] = pd.DataFrame(rows, columns=table.columns)
     for name, values in tables[VALUES].groupby("aggregate"):
-        numbers = values.astype({"value": float})
-        rows = aggregate.summarize_values(str(name), numbers, config)
-        run.tables[str(name)] = rows.to_dict("records")
+        summarized = aggregate.summarize_values(str(name), values, config)
+        run.tables[str(name)] = summarized.to_dict("records")
     for benchmark, runs in tables[RUN_TABLE].groupby("benchmark"):
-        rows = run.tables[RUNS[str(benchmark)]] = runs.to_dict("records")
-        convert_to_numbers(rows, folder / RUN_TABLE)
+        run.tables[RUNS[str(benchmark)]] = runs.to_dict("records")
     if conditions == MAIN:
         for name in ("budget", "structure"):
             run.tables[name] = aggregate.compute(name, folder, config).to_dict("records")
-    run.provenance = restore_provenance(folder, conditions, config)
+    sources = read_sources(folder)[conditions]
+    run.provenance = Provenance.join(
+        build_provenance(gather(name, sources, config))
+        for name in sorted(SCOPES)
+        if not sources.keys().isdisjoint(list_inputs(name, config))
+    )
     return run
-
-
-def restore_provenance(folder: Path, conditions: str, config: Config) -> Provenance:
-    """Compare the recorded conditions with the paper's."""
-    sources, provenance = read_sources(folder)[conditions], Provenance()
-    for name in sorted(SCOPES):
-        if not sources.keys().isdisjoint(list_inputs(name, config)):
-            provenance = provenance.merge(build_provenance(gather(name, sources, config)))
-    return provenance

@@ -5,7 +5,7 @@ config/paper/settings.tsv says which numbers every setting concerns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -130,31 +130,22 @@ def find_setting(name: str) -> Setting | None:
 def _compare_settings(run: Recorded) -> Iterator[Difference]:
     """Compare what every run depends on with what the paper's does, setting by setting.
 
-    Settings that were not recorded are one difference a section.
+    Entries of a map that differ alike are told together, for the arms or methods that have them.
     """
     everyone = {each.subject for each in run.settings} - {""}
-    absent: dict[str, dict[str, list[str]]] = {}
-
-    def select(subjects: Iterable[str]) -> tuple[str, ...] | None:
-        """Name the arms or methods of a difference, None for all."""
-        named = tuple(dict.fromkeys(subjects))
-        return None if "" in named or {*named} == everyone else named
-
     for setting in _list_settings(run.benchmark):
         scopes = _list_scopes(run, setting)
-        sides = [each for each in run.settings if scopes and setting in each.published]
-        for sentence, subjects in _state_differences(setting, sides):
-            yield Difference(setting, sentence, scopes, subjects=select(subjects))
-        if unknown := [each.subject for each in sides if setting not in each.recorded]:
-            absent.setdefault(".".join(setting.split(".")[:2]), {})[setting] = unknown
-    for section, settings in absent.items():
-        few = f": {', '.join(map(_name_setting, settings))}" if len(settings) <= 3 else ""
-        yield Difference(
-            section,
-            f"settings of {section} not recorded{few}",
-            tuple(dict.fromkeys(scope for name in settings for scope in _list_scopes(run, name))),
-            subjects=select(chain.from_iterable(settings.values())),
-        )
+        groups: dict[tuple[str, str], dict[str, Sequence[str]]] = {}
+        for entry, found in _pair_entries(setting, run.settings if scopes else ()).items():
+            subjects, here, there = zip(*found, strict=True)
+            if here != there:
+                told = _format_values(here), _format_values(there)
+                groups.setdefault(told, {})[entry] = subjects
+        for (text, wanted), entries in groups.items():
+            named = tuple(dict.fromkeys(chain.from_iterable(entries.values())))
+            concerned = None if {*named} in ({""}, everyone) else named
+            sentence = _state(_name_setting(setting, [*entries]), text, wanted)
+            yield Difference(setting, sentence, scopes, subjects=concerned)
 
 
 def _list_settings(benchmark: str) -> list[str]:
@@ -167,26 +158,18 @@ def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
     return tuple(scope for scope in run.scopes if row and scope in row.scopes.split())
 
 
-def _state_differences(setting: str, sides: Sequence[Settings]) -> Iterator[tuple[str, list[str]]]:
-    """State how a setting differs, and the arms or methods that depend on it.
-
-    Entries of a map that differ alike are stated together; one that a map lacks is not set.
-    """
-    values: dict[str, list[tuple[str, Any, Any]]] = {}
-    for side in (side for side in sides if setting in side.recorded):
-        here, there = _flatten(side.recorded[setting]), _flatten(side.published[setting])
+def _pair_entries(
+    setting: str, settings: Sequence[Settings]
+) -> dict[str, list[tuple[str, Any, Any]]]:
+    """Pair the entries of a map, else "" alone, with the paper's: by entry, subject and values."""
+    pairs: dict[str, list[tuple[str, Any, Any]]] = {}
+    for each in (each for each in settings if setting in each.published):
+        absent = None if setting in each.recorded else "not recorded"
+        here, there = _flatten(each.recorded.get(setting, {})), _flatten(each.published[setting])
         for entry in here | there:
-            values.setdefault(entry, []).append((side.subject, here.get(entry), there.get(entry)))
-    groups: dict[str, tuple[list[str], list[str]]] = {}
-    for entry, found in values.items():
-        subjects, recorded, published = zip(*found, strict=True)
-        if recorded != published:
-            told = _state("", _format_values(recorded), _format_values(published))
-            entries, concerned = groups.setdefault(told, ([], []))
-            entries.append(entry)
-            concerned.extend(subjects)
-    for told, (entries, concerned) in groups.items():
-        yield f"{_name_setting(setting, entries)}{told}", concerned
+            value = here.get(entry, absent)
+            pairs.setdefault(entry, []).append((each.subject, value, there.get(entry)))
+    return pairs
 
 
 def _flatten(value: Any, name: str = "") -> dict[str, Any]:

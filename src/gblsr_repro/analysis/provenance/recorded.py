@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +50,12 @@ class Settings:
 class Recorded:
     """The recorded conditions of one benchmark's runs; what was not recorded is empty.
 
-    `scopes`: the numbers that were measured. `settings`: the dependencies of each run.
-    `passes` of a timing to warm up and timed.
-    `seeds`, `timed_seeds`: trained and timed seeds by arm or method. `imported`: weights that were
-    not trained here, by arm or method. `train`, `validation`, `evaluate`: image sets, the last by
-    column. `devices`, `timed_on`: names of devices. `shared_gpu`: arms or methods timed while other
-    processes used the GPU. `not_timed`: arm or method, clock, set and reason of absent times.
-    `sizes_only`: blank images were timed.
+    `scopes`: the numbers that were measured. `settings`: the dependencies of each run. `passes` of
+    a timing to warm up and timed. `seeds`, `timed_seeds`: trained and timed seeds by arm or method.
+    `imported`: weights that were not trained here, by arm or method. `train`, `validation`,
+    `evaluate`: image sets, the last by column. `devices`, `timed_on`: names of devices.
+    `shared_gpu`: arms or methods timed while other processes used the GPU. `not_timed`: arm or
+    method, clock, set and reason of absent times. `sizes_only`: blank images were timed.
     """
 
     benchmark: str
@@ -96,7 +94,7 @@ def gather(name: str, records: Records, config: Config) -> Recorded:
         if pattern not in SCHEMAS[name].inputs:
             return []
         files = expand_pattern(name, config, pattern)
-        return [records[file] | fields for fields, file in files if file in records]
+        return [{**records[file], **fields} for fields, file in files if file in records]
 
     runs, timings = select(RUN), select(f"{TIMES}.json")
     scored = [*select(f"{BICUBIC_GRID}.json"), *select(f"{GRID}.json")]
@@ -205,18 +203,13 @@ def read_paper(benchmark: str) -> Recorded:
     The images are those of config/datasets.tsv; each run is compared with its own `Settings`.
     """
     config = load_protocol()
-    native = benchmark == "native"
-    data = config["native"]["data"] if native else config["asr"]
-    subjects = config["native"]["arms"] if native else config["asr"]["methods"]
+    data = config["native"]["data"] if benchmark == "native" else config["asr"]
+    subjects = config["native"]["arms"] if benchmark == "native" else config["asr"]["methods"]
     seeds: list[int] = config["seeds"]
-    files = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
     return Recorded(
         benchmark=benchmark,
-        scopes=[*chain.from_iterable(SCOPES[name] for name in files)],
         seeds=dict.fromkeys(subjects, seeds),
-        timed_seeds=dict.fromkeys(subjects, seeds),
         train=_list_published_sets(data["train"]),
-        validation=_list_published_sets(data["train"]) if native else (),
         evaluate={
             column: _list_published_sets([name]) for column, name in data["evaluate"].items()
         },
@@ -226,12 +219,8 @@ def read_paper(benchmark: str) -> Recorded:
 
 
 def _list_published_sets(names: Iterable[str]) -> list[Images]:
+    rows = [read_datasets()[name] for name in names]
     return [
-        Images(
-            dataset=name,
-            title=read_datasets()[name].title,
-            images=int(read_datasets()[name].images),
-            complete=True,
-        )
-        for name in names
+        Images(dataset=row.dataset, title=row.title, images=int(row.images), complete=True)
+        for row in rows
     ]
