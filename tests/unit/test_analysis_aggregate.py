@@ -273,7 +273,9 @@ def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_pa
     assert not unknown.recorded
     assert others.recorded["native.metrics.ssim_window"] == 11
     found = provenance(tmp_path, config, "provenance_native").find_differences([Scope.COST])
-    assert "steps: 2,000 or not recorded (paper: 2,000)" in [each.sentence for each in found]
+    told = [each.sentence for each in found]
+    assert "settings of native.training not recorded" in told
+    assert not any("steps" in sentence for sentence in told)
 
 
 def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, config):

@@ -50,7 +50,7 @@ CHANGES = {  # by the sentence about a change: what is changed, and the numbers 
     "preset demo": ((replace(NATIVE, preset="demo"), replace(ASR, preset="demo")), set(Scope)),
     "steps: 200 to 2,000 (paper: 2,000)": (
         with_setting("native.training.steps", 200, 2000), TRAINED),
-    "steps: not recorded (paper: 2,000)": (
+    "settings of native.training not recorded: steps": (
         with_setting("native.training.steps"), TRAINED),
     "pixels in the loss of LIIF: 8,192 (paper: not set)": (
         with_setting("native.training.pixels", {"liif": 8192}, of=["liif"]), TRAINED),
@@ -121,6 +121,9 @@ def test_only_the_subjects_and_columns_of_a_number_count() -> None:
     fewer = with_setting("native.training.pixels", {"liif": 8192}, of=["liif"])
     assert sentences(fewer, Scope.QUALITY, subjects=["lte"]) == []
     assert sentences(fewer, Scope.QUALITY, subjects=["liif"])
+    modes = with_setting("native.model.modes", 12)  # which the control and the baselines lack
+    assert sentences(modes, Scope.QUALITY, subjects=["liif"]) == []
+    assert sentences(modes, Scope.QUALITY, subjects=["gblsr_scalar"]) == ["modes: 12 (paper: 16)"]
     partial = with_evaluated(urban100=images("urban100", "Urban100", 30, 100))
     assert sentences(partial, Scope.QUALITY, columns=["kodak"]) == []
     shared = with_native(shared_gpu=["liif"])
@@ -144,6 +147,15 @@ def test_pixels_of_some_arms_concern_these_alone() -> None:
     few = "pixels in the loss of LTE and WIRE: 9 (paper: not set)"
     assert sentences(run, Scope.QUALITY, subjects=["wire"]) == [rate, few]
     assert len(sentences(run, Scope.QUALITY)) == 3
+
+
+def test_a_section_without_a_record_is_one_difference() -> None:
+    left = NATIVE
+    for name in list_settings(load(), "native.training"):
+        left = set_setting(left, name)
+    (found,) = merge_provenance(left).find_differences([*Scope])
+    assert found.sentence == "settings of native.training not recorded"
+    assert {*found.scopes} == TRAINED
 
 
 def released(run: Recorded, *subjects: str) -> Recorded:

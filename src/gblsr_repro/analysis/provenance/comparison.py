@@ -130,22 +130,36 @@ def find_setting(name: str) -> Setting | None:
 def _compare_settings(run: Recorded) -> Iterator[Difference]:
     """Compare what every run depends on with what the paper's does, setting by setting.
 
-    Entries of a map that differ alike are told together, for the arms or methods that have them.
+    Entries of a map that differ alike are told together, for the arms or methods that have them;
+    settings that were not recorded are one difference a section.
     """
     everyone = {each.subject for each in run.settings} - {""}
+
+    def select(subjects: Sequence[str]) -> tuple[str, ...] | None:
+        return None if {*subjects} in ({""}, everyone) else tuple(dict.fromkeys(subjects))
+
+    absent: dict[str, dict[str, list[str]]] = {}
     for setting in _list_settings(run.benchmark):
         scopes = _list_scopes(run, setting)
+        sides = [each for each in run.settings if scopes and setting in each.published]
+        if unknown := [each.subject for each in sides if setting not in each.recorded]:
+            absent.setdefault(".".join(setting.split(".")[:2]), {})[setting] = unknown
         groups: dict[tuple[str, str], dict[str, Sequence[str]]] = {}
-        for entry, found in _pair_entries(setting, run.settings if scopes else ()).items():
+        for entry, found in _pair_entries(setting, sides).items():
             subjects, here, there = zip(*found, strict=True)
             if here != there:
                 told = _format_values(here), _format_values(there)
                 groups.setdefault(told, {})[entry] = subjects
         for (text, wanted), entries in groups.items():
-            named = tuple(dict.fromkeys(chain.from_iterable(entries.values())))
-            concerned = None if {*named} in ({""}, everyone) else named
             sentence = _state(_name_setting(setting, [*entries]), text, wanted)
-            yield Difference(setting, sentence, scopes, subjects=concerned)
+            concerned = [*chain.from_iterable(entries.values())]
+            yield Difference(setting, sentence, scopes, subjects=select(concerned))
+    for section, settings in absent.items():
+        few = f": {', '.join(map(_name_setting, settings))}" if len(settings) <= 3 else ""
+        sentence = f"settings of {section} not recorded{few}"
+        scopes = tuple(dict.fromkeys(s for name in settings for s in _list_scopes(run, name)))
+        concerned = [*chain.from_iterable(settings.values())]
+        yield Difference(section, sentence, scopes, subjects=select(concerned))
 
 
 def _list_settings(benchmark: str) -> list[str]:
@@ -158,17 +172,14 @@ def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
     return tuple(scope for scope in run.scopes if row and scope in row.scopes.split())
 
 
-def _pair_entries(
-    setting: str, settings: Sequence[Settings]
-) -> dict[str, list[tuple[str, Any, Any]]]:
+def _pair_entries(setting: str, sides: Sequence[Settings]) -> dict[str, list[tuple[str, Any, Any]]]:
     """Pair the entries of a map, else "" alone, with the paper's: by entry, subject and values."""
     pairs: dict[str, list[tuple[str, Any, Any]]] = {}
-    for each in (each for each in settings if setting in each.published):
-        absent = None if setting in each.recorded else "not recorded"
-        here, there = _flatten(each.recorded.get(setting, {})), _flatten(each.published[setting])
+    for each in (each for each in sides if setting in each.recorded):
+        here, there = _flatten(each.recorded[setting]), _flatten(each.published[setting])
         for entry in here | there:
-            value = here.get(entry, absent)
-            pairs.setdefault(entry, []).append((each.subject, value, there.get(entry)))
+            pair = each.subject, here.get(entry), there.get(entry)
+            pairs.setdefault(entry, []).append(pair)
     return pairs
 
 

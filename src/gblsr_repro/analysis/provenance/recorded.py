@@ -169,12 +169,12 @@ def collect_settings(
     A run has recorded it. What no run records, such as the settings of metrics, is the config's.
     """
     settings = [_read_identity(run) for run in runs]
-    recorded = {name for each in settings for name in each.recorded}
+    of_runs = {name for each in settings for name in each.recorded | each.published}
     others = Settings("", {}, {})
     for job in find_jobs(names):
         published = collect_dependencies("aggregate", job, load_protocol())
         for name, value in collect_dependencies("aggregate", job, config).items():
-            if name not in recorded and ".training." not in name:
+            if name not in of_runs and ".training." not in name:
                 others.recorded[name], others.published[name] = value, published.get(name)
     return [*settings, others]
 
