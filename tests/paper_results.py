@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from conditions import PAPER
+
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.analysis.subjects import ARMS, ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
 from gblsr_repro.config import load, read_arms, read_methods
-from results import PAPER, Results
+from results import Results
 
 UNROUNDED = {  # the displayed means of Table 4 differ by a digit from what the paper computes
     ("kodak", "gblsr_scalar", "psnr"): 22.3116,

@@ -9,16 +9,16 @@ from typing import Any
 
 import made
 import pytest
+from conditions import PAPER, merge_provenance, set_setting
 
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import Recorded
+from gblsr_repro.analysis.provenance.recorded import Recorded, Settings
 from gblsr_repro.config import load, read_methods
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.records import Images, ReleasedOrigin
-from results import PAPER, merge_provenance, set_setting
 
 NATIVE, ASR = PAPER
 Run = tuple[Recorded, Recorded]
@@ -158,10 +158,14 @@ def test_a_section_without_a_record_is_one_difference() -> None:
     assert {*found.scopes} == TRAINED
 
 
+def _leave_training_out(each: Settings) -> Settings:
+    left = {name: value for name, value in each.published.items() if ".training." not in name}
+    return replace(each, published=left)
+
+
 def released(run: Recorded, *subjects: str) -> Recorded:
     """A run whose weights of some arms or methods were released by others, of seed 0."""
     left = {name: seeds for name, seeds in run.seeds.items() if name not in subjects}
-    untrained = {n: v for n, v in run.settings[0].published.items() if ".training." not in n}
     return replace(
         run,
         preset="released",
@@ -171,8 +175,7 @@ def released(run: Recorded, *subjects: str) -> Recorded:
             subjects, ReleasedOrigin(by="the authors of GB-LSR", license="CC-BY-NC-4.0")
         ),
         settings=[
-            replace(each, published=untrained if each.subject in subjects else each.published)
-            for each in run.settings
+            _leave_training_out(each) if each.subject in subjects else each for each in run.settings
         ],
         train=run.train if left else (),
         devices=run.devices if left else (),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import made
 import pytest
+from conditions import PAPER as RECORDED
+from conditions import merge_provenance, set_setting
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
@@ -20,8 +22,6 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import claims_page
-from results import PAPER as RECORDED
-from results import merge_provenance, set_setting
 
 PAPER = read_paper_aggregates(load())
 RUN = build_paper_run().hold()

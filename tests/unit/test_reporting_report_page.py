@@ -11,6 +11,7 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
+from conditions import PAPER, set_setting
 from paper_results import build_paper_run
 from PIL import Image
 
@@ -22,7 +23,7 @@ from gblsr_repro.config import load, read_methods
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.page import Section, build_simple_table, render_html
-from results import PAPER, Results, build_demo_run, set_setting
+from results import Results, build_demo_run
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 

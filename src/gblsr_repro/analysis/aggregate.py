@@ -22,6 +22,7 @@ from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import write_csv
 from ..records import read_record
+from ..wording import format_commit
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.writing import write_provenance
@@ -249,7 +250,7 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
 def aggregate_runs(find: Find, config: Config) -> Values:
     """Collect one row for every run, in the order of the arms or methods table.
 
-    Imported runs have no times, and some no steps.
+    Imported runs have no times, and some no steps. A record keeps the commit, too.
     """
     for fields, path in find(schemas.RUN):
         record, log = read_record(path), path.with_name("log.csv")
@@ -261,6 +262,7 @@ def aggregate_runs(find: Find, config: Config) -> Values:
                 "arm": fields["subject"],
                 "device": (record.get("device") or {}).get("name"),
                 "bandwidth": logged[-1]["bandwidth"] if logged else None,
+                "commit": format_commit(record.get("git") or {}),
                 "released_by": (record.get("released") or {}).get("by"),
             }
         )

@@ -14,10 +14,8 @@ import pandas as pd
 
 from ..analysis import aggregate
 from ..analysis.reader import read_rows
-from ..analysis.schemas import RUN, RUN_COLUMNS, RUNS, SCHEMAS, find_files
+from ..analysis.schemas import RUN_COLUMNS, RUNS, SCHEMAS
 from ..config import Config
-from ..records import read_record
-from ..wording import format_commit
 
 MAIN = "main"  # the conditions by which claims are judged
 VALUES, RUN_TABLE = "values.csv", "runs.csv"
@@ -42,11 +40,8 @@ def collect_tables(results: Path, config: Config, conditions: str) -> Tables:
         if schema.over_seeds
     ]
     runs = [
-        aggregate.compute(name, results, config).assign(
-            commit=[
-                format_commit(read_record(path).get("git") or {})
-                for _, path in find_files(name, results, config, RUN)
-            ]
+        pd.DataFrame(
+            aggregate.collect(name, results, config), columns=COLUMNS[RUN_TABLE], dtype=object
         )
         for name in RUNS.values()
     ]
