@@ -373,3 +373,9 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     assert found["multiply_adds_at_twice_the_side"] == 1
     doubled = 3 * 32**2 + 3 * 32 + 3 * 32**2 * 128 / 32**2
     assert found["multiply_adds_at_twice_the_modes"] == pytest.approx(doubled / 912)
+
+
+def test_a_key_that_no_aggregate_has_is_refused(tmp_path):
+    path = write_rows(tmp_path / "native.csv", "dataset,am,metric,mean,std,n", "kodak,lte,psnr,1,,")
+    with pytest.raises(UserError, match=r"native\.csv: am of kodak psnr is 'lte'"):
+        read(path, "native")
