@@ -8,33 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import made
 import numpy as np
 import pandas as pd
+from conditions import merge_provenance, record_demo, write_provenance
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
-from gblsr_repro.analysis.provenance.writing import build_provenance
+from gblsr_repro.analysis.provenance.recorded import Recorded
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import RUNS, SCHEMAS
+from gblsr_repro.analysis.schemas import KEYS, RUNS, SCHEMAS
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import Fields
-from gblsr_repro.evaluation.locality import apply_tests, count_tests_met
-from gblsr_repro.files import write_csv, write_json
-from gblsr_repro.records import Images
+from gblsr_repro.files import write_csv
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
-
-PAPER = (read_paper("native"), read_paper("asr"))
-"""What the paper's runs would record."""
 
 LOCALITY = {  # t1, t1_peak, t1_p99, t2, t3, t4, var_within, global_mean, global_std
     "gblsr_full_linear": (0.0127, 0.013, 0.040, 0.9844, 0.0086, 0.73, 1.07e-4, 0.7345, 0.0121),
@@ -74,7 +66,7 @@ class Results:
     def add(self, name: str, mean: float, std: float = math.nan, **keys: object) -> None:
         """Add a number over seeds to an aggregate; one seed has no deviation."""
         std = math.nan if self.seeds == 1 else std
-        row = {**keys, "mean": mean, "std": std, "n": self.seeds}
+        row = {**dict.fromkeys(KEYS, ""), **keys, "mean": mean, "std": std, "n": self.seeds}
         self.rows.setdefault(name, []).append(row)
 
     def add_native(
@@ -158,7 +150,6 @@ class Results:
 
     def add_locality(self, scale: float = 1.0) -> None:
         """Add the statistics of the diagnostic, the bandwidth varying `scale` times the usual."""
-        limits = self.config["diagnostics"]["thresholds"]
         for arm, values in LOCALITY.items():
             found = dict(zip(STATISTICS, values, strict=True))
             found |= {name: scale * found[name] for name in VARYING}
@@ -166,11 +157,18 @@ class Results:
             found["var_across"] = found["var_within"] * (1 / found["t4"] - 1)
             for name, value in found.items():
                 self.add("locality", value, 0.01 * value, arm=arm, statistic=name)
-            met = apply_tests(found, limits)
-            flags = {f"{name}_met": is_met for name, is_met in met.items()}
-            flags |= {"tests_met": count_tests_met(met), "criterion_a": all(met.values())}
-            for name, flag in flags.items():
-                self.add("locality", float(flag), arm=arm, statistic=name)
+        self._decide("locality", aggregate.apply_locality_tests)
+
+    def _decide(self, name: str, decide: Callable[..., Iterable[dict[str, Any]]]) -> None:
+        """Add what the package decides from the means of an aggregate."""
+        for row in decide(pd.DataFrame(self.rows[name]), self.config):
+            self.rows[name].append(dict.fromkeys(KEYS, "") | row | {"std": math.nan})
+
+    def add_diagnostics(self, scale: float) -> None:
+        """Add locality and ablation, and fields whose bandwidth varies `scale` times the usual."""
+        self.add_locality(scale)
+        self.add_ablation()
+        self.write_fields(0.013 * scale)
 
     def add_ablation(self) -> None:
         """Add the numbers of the log-space ablation, and their gaps to the control."""
@@ -192,9 +190,7 @@ class Results:
             self.add("ablation", gap, 0.1, arm="gblsr_full", metric=f"delta_{metric}")
         for name, flag in {"tests_met": tests_met, "criterion_a": int(tests_met == 4)}.items():
             self.add("locality", flag, arm="gblsr_full", statistic=name)
-        frame = pd.DataFrame(self.rows["ablation"])
-        for arm, metric, met, _, _ in aggregate.decide_criterion_b(frame, self.config):
-            self.add("ablation", met, arm=arm, metric=metric)
+        self._decide("ablation", aggregate.decide_criterion_b)
 
     # --- files beside the aggregates ---
 
@@ -228,7 +224,7 @@ class Results:
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, rows in self.rows.items():
             known = ({key: value for key, value in row.items() if value == value} for row in rows)
-            write_csv(self.folder / f"{name}.csv", SCHEMAS[name].header, known)
+            write_csv(self.folder / f"{name}.csv", SCHEMAS[name].columns, known)
         write_provenance(self.folder, self.recorded)
         return self.folder
 
@@ -290,47 +286,6 @@ def _let_the_main_arm_win(arm: str, place: int, _: int) -> Numbers:
     }
 
 
-# --- what was recorded ----------------------------------------------------------------------------
-
-
-def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
-    """Write what the aggregate step leaves of what runs recorded, a file for each."""
-    for run in recorded:
-        write_json(folder / f"provenance_{run.benchmark}.json", asdict(build_provenance(run)))
-
-
-def merge_provenance(*recorded: Recorded) -> Provenance:
-    """Return the provenance of what runs recorded."""
-    provenance = Provenance()
-    for run in recorded:
-        provenance = provenance.merge(build_provenance(run))
-    return provenance
-
-
-def record_demo(seeds: int) -> list[Recorded]:
-    """Return what runs of the demo record: stand-ins, few steps, a slow CPU."""
-    device = "AMD EPYC 7763 64-Core Processor"
-    return [
-        replace(
-            paper,
-            preset="demo",
-            settings={**paper.settings, f"{paper.benchmark}.training.steps": [40]},
-            seeds={subject: list(range(seeds)) for subject in paper.seeds},
-            timed_seeds={subject: list(range(seeds)) for subject in paper.seeds},
-            train=[_build_stand_in("dtd")],
-            validation=[_build_stand_in("dtd")],
-            evaluate={column: [_build_stand_in(column)] for column in paper.evaluate},
-            devices=[device],
-            timed_on=[device],
-        )
-        for paper in PAPER
-    ]
-
-
-def _build_stand_in(name: str) -> Images:
-    return made.image_set(f"demo_{name}", f"{name} stand-in", 2, 2, stands_in_for=name)
-
-
 # --- whole runs -----------------------------------------------------------------------------------
 
 
@@ -349,17 +304,15 @@ def build_demo_run(root: Path, seeds: int = 2) -> Results:
             "params": (989_955, 0.0),
         }
     )
-    asr, methods = run.config["asr"], ["bicubic", *read_methods()]
+    asr = run.config["asr"]
     run.add_quality(
-        methods,
+        ["bicubic", *read_methods()],
         lambda place, scale: 30 - 1.3 * scale - (12 + 0.3 * place if place else 0),
         asr["scales"],
         asr["evaluate"],
     )
-    run.add_locality(1e-2)
-    run.add_ablation()
-    run.add_times({name: 0.4 + 0.03 * k for k, name in enumerate(read_methods())})
-    run.write_fields(1.2e-4)
+    run.add_times({name: 0.4 + 0.03 * place for place, name in enumerate(read_methods())})
+    run.add_diagnostics(1e-2)
     run.write_exemplars()
     run.recorded = record_demo(seeds)
     return run
@@ -393,7 +346,5 @@ def build_wide_run(root: Path) -> Results:
     )
     run.add_quality(read_methods(), lambda place, _: 20 + 0.001 * place, [4], ["urban100"])
     run.add_times({name: 0.7 * math.exp(place) for place, name in enumerate(read_methods())})
-    run.add_locality(40.0)
-    run.add_ablation()
-    run.write_fields(0.6)
+    run.add_diagnostics(40.0)
     return run

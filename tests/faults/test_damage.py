@@ -54,8 +54,11 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
              "peak_memory_mib")  # fmt: skip
     rows = [("kodak", f"kodim{n:02}", "paper", *[n / 7] * 5) for n in range(24)]
     files.write_csv(folder / "latency.csv", timed, rows)
-    rows = [("kodak", f"arm{n}", "psnr", 20 + n / 7, n / 90, 3) for n in range(40)]
-    files.write_csv(folder / "native.csv", SCHEMAS["native"].header, rows)
+    rows = [
+        {"dataset": "kodak", "arm": f"arm{n}", "metric": "psnr", "mean": 20 + n / 7, "n": 3}
+        for n in range(40)
+    ]
+    files.write_csv(folder / "native.csv", SCHEMAS["native"].columns, rows)
     grid = np.random.default_rng(0).random((3, 8, 8))
     Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     model = load_run(folder / "run", NativeModel, small_config)

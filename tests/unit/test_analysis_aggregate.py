@@ -11,8 +11,8 @@ import pytest
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.aggregate import read_images
 from gblsr_repro.analysis.metrics import NATIVE
+from gblsr_repro.analysis.provenance import recorded
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import gather
 from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_arms, read_methods
@@ -123,7 +123,7 @@ def test_time_and_parameters_stand_beside_quality(tmp_path, config):
         (IMAGES, ["a,x,1,1,1,1,1"], "psnr of a is 'x'"),
         (IMAGES, ["a,nan,1,1,1,1,1"], "psnr of a is 'nan'"),
         (IMAGES, ["a,1,1,1,1,1,1", "a,1,1,1,1,1,1"], "two rows for a;"),
-        (IMAGES, ["a,1,1"], "does not have as many cells"),
+        (IMAGES, ["a,1,1"], "more or fewer cells"),
         (IMAGES, [], "has no rows"),
     ],
 )
@@ -241,8 +241,9 @@ def test_what_was_run_is_gathered(tmp_path, config):
     native = gather("provenance_native", tmp_path, config)
     assert native.preset == "paper"
     assert native.versions == {"torch": "2.12.0, 2.11.0"}
-    assert native.settings["native.training.steps"] == [40, 2000]
-    assert native.settings["latency.passes"] == [3]
+    told = [each.recorded for each in native.settings]
+    assert [each.get("native.training.steps") for each in told] == [40, 2000, None]
+    assert told[-1]["latency.passes"] == 3
     assert native.seeds == {"liif": [0, 1]}
     assert native.timed_seeds == {"liif": [0]}
     (images,) = native.evaluate["kodak"]
@@ -267,9 +268,14 @@ def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, co
 def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_path, config):
     run_record(tmp_path, "liif", 0)
     run_record(tmp_path, "liif", 1, identity=None)
-    settings = gather("provenance_native", tmp_path, config).settings
-    assert settings["native.training.steps"] == settings["native.model.modes"] == []
-    assert settings["native.metrics.ssim_window"] == [11]
+    known, unknown, others = gather("provenance_native", tmp_path, config).settings
+    assert known.recorded["native.training.steps"] == 2000
+    assert not unknown.recorded
+    assert others.recorded["native.metrics.ssim_window"] == 11
+    found = provenance(tmp_path, config, "provenance_native").find_differences([Scope.COST])
+    told = [each.sentence for each in found]
+    assert "settings of native.training not recorded" in told
+    assert not any("steps" in sentence for sentence in told)
 
 
 def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, config):
@@ -286,8 +292,13 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
     native = gather("provenance_native", tmp_path, config)
     assert native.shared_gpu == ["liif"]
     assert native.not_timed == [("gblsr_scalar", "paper", "kodak", why)]
-    assert native.settings["native.model.modes"] == [16]
-    assert not native.settings.get("native.training.steps")
+    (config_alone,) = native.settings
+    assert config_alone.recorded["native.model.modes"] == 16
+    assert "native.training.steps" not in config_alone.recorded
+
+
+def gather(kind, results, config):
+    return recorded.gather(kind, recorded.read_records(kind, results, config), config)
 
 
 def provenance(results, config, *kinds):
@@ -339,7 +350,7 @@ def test_command_line(tmp_path, capsys):
     assert main(["aggregate", "runs", *folders]) == 0
     assert output.read_text().count("\n") == 2
     assert main(["aggregate", "asr_runs", *folders]) == 2
-    assert "train first" in capsys.readouterr().err
+    assert "asr_runs" in capsys.readouterr().err
     output.unlink()
     assert main(["aggregate", "runs", "asr_run", *folders]) == 2
     assert "no aggregate 'asr_run'; did you mean 'asr_runs'" in capsys.readouterr().err
@@ -351,7 +362,7 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     config = load()
     config["native"]["model"]["features"] = 8
     aggregate.write("structure", tmp_path, config, output)
-    found = {row["name"]: row["value"] for row in read(output, "structure")}
+    found = {row["statistic"]: row["mean"] for row in read(output, "structure")}
     assert (found["gblsr_scalar"], found["gblsr_asr"]) == (989_955, 22_023_873)
     assert found["highest_mode_weight"] == pytest.approx(0.982, abs=5e-4)  # sigmoid(4)
     assert found["coordinate_stretch"] == pytest.approx(32 / 31)
@@ -362,3 +373,9 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     assert found["multiply_adds_at_twice_the_side"] == 1
     doubled = 3 * 32**2 + 3 * 32 + 3 * 32**2 * 128 / 32**2
     assert found["multiply_adds_at_twice_the_modes"] == pytest.approx(doubled / 912)
+
+
+def test_a_key_that_no_aggregate_has_is_refused(tmp_path):
+    path = write_rows(tmp_path / "native.csv", "dataset,am,metric,mean,std,n", "kodak,lte,psnr,1,,")
+    with pytest.raises(UserError, match=r"native\.csv: am of kodak psnr is 'lte'"):
+        read(path, "native")

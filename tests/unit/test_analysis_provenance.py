@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import made
 import pytest
+from conditions import PAPER, merge_provenance, set_setting
 
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import Recorded
-from gblsr_repro.config import load
+from gblsr_repro.analysis.provenance.recorded import Recorded, Settings
+from gblsr_repro.config import load, read_methods
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.records import Images, ReleasedOrigin
-from results import PAPER, merge_provenance
 
 NATIVE, ASR = PAPER
 Run = tuple[Recorded, Recorded]
@@ -31,18 +32,16 @@ def with_evaluated(**sets: Any) -> Run:
     return with_native(evaluate={**NATIVE.evaluate, **sets})
 
 
-def with_setting(name: str, *values: Any) -> Run:
-    first, second = (
-        replace(run, settings={**run.settings, name: list(values)}) if name in run.settings else run
-        for run in (NATIVE, ASR)
-    )
-    return first, second
+def with_setting(name: str, *values: Any, of: Collection[str] = ()) -> Run:
+    return set_setting(NATIVE, name, *values, of=of), set_setting(ASR, name, *values, of=of)
 
 
 def images(dataset: str, title: str, have: int, of: int, **more: Any) -> list[Images]:
     return [made.image_set(dataset, title, have, of, **more)]
 
 
+RECIPE = load()["asr"]["training"]["recipes"]["rdn"]
+RDN = [name for name, row in read_methods().items() if row.recipe == "rdn"]
 OF_NATIVE = {Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.LATENCY, Scope.COST}
 TRAINED = OF_NATIVE - {Scope.LATENCY}
 MEASURED = TRAINED - {Scope.COST}
@@ -54,7 +53,7 @@ CHANGES = {  # by the sentence about a change: what is changed, and the numbers 
     "settings of native.training not recorded: steps": (
         with_setting("native.training.steps"), TRAINED),
     "pixels in the loss of LIIF: 8,192 (paper: not set)": (
-        with_setting("native.training.pixels", {"liif": 8192}), TRAINED),
+        with_setting("native.training.pixels", {"liif": 8192}, of=["liif"]), TRAINED),
     "seeds: 0, 1 (paper: 0, 1, 2)": (
         with_native(seeds={arm: [0, 1] for arm in NATIVE.seeds}), TRAINED),
     "seeds: 0 (paper: 0, 1, 2)": (
@@ -77,7 +76,7 @@ CHANGES = {  # by the sentence about a change: what is changed, and the numbers 
     "timed on a shared GPU, and so not judged": (
         with_native(shared_gpu=["liif"]), {Scope.LATENCY}),
     "recipe rdn batch size: 2 (paper: 16)": (
-        with_setting("asr.training.recipes", {"rdn": {"batch_size": 2}}),
+        with_setting("asr.training.recipes", {"rdn": {**RECIPE, "batch_size": 2}}, of=RDN),
         {Scope.ASR_QUALITY, Scope.ASR_COST}),
     "pixels shaved beyond the scale on div2kval: not set (paper: 6)": (
         with_setting("asr.shave_extra", {}), {Scope.ASR_QUALITY}),
@@ -97,10 +96,9 @@ def test_every_setting_has_its_row_and_every_row_is_needed() -> None:
         assert {Scope(scope) for scope in row.scopes} or len(row.why.split()) > 3
 
 
-def test_every_setting_that_concerns_a_number_is_recorded() -> None:
-    for name in list_setting_names():
-        if find_setting(name).scopes:
-            assert name in NATIVE.settings or name in ASR.settings, name
+def test_every_setting_that_concerns_a_number_is_compared() -> None:
+    compared = {name for run in PAPER for each in run.settings for name in each.published}
+    assert {name for name in list_setting_names() if find_setting(name).scopes} <= compared
 
 
 @pytest.mark.parametrize("sentence", CHANGES)
@@ -120,9 +118,12 @@ def test_only_the_subjects_and_columns_of_a_number_count() -> None:
     assert sentences(run, Scope.QUALITY, subjects=["liif"]) == ["seeds of LIIF: 0 (paper: 0, 1, 2)"]
     assert sentences(run, Scope.QUALITY) == ["seeds of LIIF: 0 (paper: 0, 1, 2)"]
     assert sentences(run, Scope.LATENCY) == []  # every seed was timed
-    fewer = with_setting("native.training.pixels", {"liif": 8192})
+    fewer = with_setting("native.training.pixels", {"liif": 8192}, of=["liif"])
     assert sentences(fewer, Scope.QUALITY, subjects=["lte"]) == []
     assert sentences(fewer, Scope.QUALITY, subjects=["liif"])
+    modes = with_setting("native.model.modes", 12)  # which the control and the baselines lack
+    assert sentences(modes, Scope.QUALITY, subjects=["liif"]) == []
+    assert sentences(modes, Scope.QUALITY, subjects=["gblsr_scalar"]) == ["modes: 12 (paper: 16)"]
     partial = with_evaluated(urban100=images("urban100", "Urban100", 30, 100))
     assert sentences(partial, Scope.QUALITY, columns=["kodak"]) == []
     shared = with_native(shared_gpu=["liif"])
@@ -137,27 +138,34 @@ def test_arms_without_a_record_of_their_seeds_have_those_of_all() -> None:
 
 
 def test_pixels_of_some_arms_concern_these_alone() -> None:
-    maps = {}, {"liif": 8192, "lte": 9}, {"wire": 9}
-    own, _ = with_setting("native.training.pixels", *maps)
-    run = replace(own, settings={**own.settings, "native.training.learning_rate": [1.0]}), ASR
+    own = set_setting(NATIVE, "native.training.learning_rate", 1.0)
+    for arm, pixels in {"liif": 8192, "lte": 9, "wire": 9}.items():
+        own = set_setting(own, "native.training.pixels", {arm: pixels}, of=[arm])
+    run = own, ASR
     rate = "learning rate: 1.0 (paper: 0.0002)"
     assert sentences(run, Scope.QUALITY, subjects=["gblsr_scalar"]) == [rate]
-    fewer = "pixels in the loss of LTE and WIRE: 9 (paper: not set)"
-    assert sentences(run, Scope.QUALITY, subjects=["wire"]) == [rate, fewer]
+    few = "pixels in the loss of LTE and WIRE: 9 (paper: not set)"
+    assert sentences(run, Scope.QUALITY, subjects=["wire"]) == [rate, few]
     assert len(sentences(run, Scope.QUALITY)) == 3
 
 
 def test_a_section_without_a_record_is_one_difference() -> None:
-    left = {n: v for n, v in NATIVE.settings.items() if not n.startswith("native.training.")}
-    (found,) = merge_provenance(replace(NATIVE, settings=left)).find_differences([*Scope])
+    left = NATIVE
+    for name in list_settings(load(), "native.training"):
+        left = set_setting(left, name)
+    (found,) = merge_provenance(left).find_differences([*Scope])
     assert found.sentence == "settings of native.training not recorded"
     assert {*found.scopes} == TRAINED
+
+
+def _leave_training_out(each: Settings) -> Settings:
+    left = {name: value for name, value in each.published.items() if ".training." not in name}
+    return replace(each, published=left)
 
 
 def released(run: Recorded, *subjects: str) -> Recorded:
     """A run whose weights of some arms or methods were released by others, of seed 0."""
     left = {name: seeds for name, seeds in run.seeds.items() if name not in subjects}
-    training = f"{run.benchmark}.training."
     return replace(
         run,
         preset="released",
@@ -166,7 +174,9 @@ def released(run: Recorded, *subjects: str) -> Recorded:
         imported=dict.fromkeys(
             subjects, ReleasedOrigin(by="the authors of GB-LSR", license="CC-BY-NC-4.0")
         ),
-        settings={n: v for n, v in run.settings.items() if left or not n.startswith(training)},
+        settings=[
+            _leave_training_out(each) if each.subject in subjects else each for each in run.settings
+        ],
         train=run.train if left else (),
         devices=run.devices if left else (),
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import made
 import pytest
+from conditions import PAPER as RECORDED
+from conditions import merge_provenance, set_setting
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.cells import list_cells
@@ -15,17 +17,16 @@ from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
+from gblsr_repro.analysis.provenance.recorded import Recorded
 from gblsr_repro.analysis.reader import Aggregates, Rows, read_paper_aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.claims import summarize
-from results import merge_provenance
 
 PAPER = read_paper_aggregates(load())
 RUN = build_paper_run().hold()
-NATIVE, ASR = read_paper("native"), read_paper("asr")
+NATIVE, ASR = RECORDED
 DEMO = {
     "preset": "demo",
     "seeds": {"gblsr_scalar": [0], "gblsr_asr": [0]},
@@ -74,7 +75,7 @@ def test_only_the_data_sets_of_a_claim_count() -> None:
 def test_under_other_conditions_the_numbers_alone_say_whether_a_claim_would_hold(
     mean: float, holds: str, reason: str
 ) -> None:
-    fewer = replace(NATIVE, settings={**NATIVE.settings, "native.training.steps": [40]})
+    fewer = set_setting(NATIVE, "native.training.steps", 40)
     key = {"dataset": "kodak" if holds == "yes" else "set14", "arm": "gblsr_full", "metric": "psnr"}
     other = [*without("native", **key), {**key, "mean": mean, "std": 0.1, "n": 3}]
     found = row("best_psnr", fewer, native=other)
@@ -134,8 +135,8 @@ def test_other_training_images_qualify_a_verdict() -> None:
     assert (found.verdict, found.holds) == (Verdict.REPRODUCED, "yes")
     assert found.qualifier == found.conditions == "trained on BSDS500 in place of DIV2K"
     # Beside another condition that blocks a verdict it is one of the conditions.
-    fewer = {**NATIVE.settings, "native.training.steps": [40]}
-    blocked = row("psnr_gap_kodak", replace(NATIVE, train=other, settings=fewer))
+    fewer = set_setting(NATIVE, "native.training.steps", 40)
+    blocked = row("psnr_gap_kodak", replace(fewer, train=other))
     assert (blocked.verdict, blocked.qualifier) == (Verdict.DIFFERENT, "")
     unknown = row("psnr_gap_kodak", replace(NATIVE, train=()))
     assert (unknown.verdict, unknown.conditions) == (
@@ -179,7 +180,7 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
     assert row("params_scalar").verdict == Verdict.REPRODUCED
     found = row("params_scalar", *demo)
     assert (found.verdict, found.holds, found.conditions) == (Verdict.HOLDS, "yes", "")
-    smaller = [{"name": "gblsr_scalar", "value": 12.0}]
+    smaller = [{"statistic": "gblsr_scalar", "mean": 12.0}]
     assert row("params_scalar", structure=smaller).verdict == Verdict.NOT_REPRODUCED
 
 

@@ -19,7 +19,7 @@ from gblsr_repro.analysis.claims.stated import CLAIMS, Claim
 from gblsr_repro.analysis.claims.verdicts import Verdict
 from gblsr_repro.analysis.estimates import NotMeasuredError, Source
 from gblsr_repro.analysis.measured import Measured
-from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
+from gblsr_repro.analysis.reader import Aggregates, get_key, read_paper_aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.analysis.subjects import NF48_NOLE, NF96_NOLE, NOLE
@@ -149,9 +149,9 @@ def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Aggrega
 
 
 def _read(kind: str, row: dict[str, Any], keys: set, names: set[str]) -> bool:
-    if SCHEMAS[kind].keys:
-        return tuple(row[key] for key in SCHEMAS[kind].keys) in keys
-    return row.get("arm", row.get("name")) in names
+    if SCHEMAS[kind].over_seeds:
+        return get_key(row) in keys
+    return row.get("arm", row.get("statistic")) in names
 
 
 def scaled(columns: Sequence[str], shift: float) -> Alter:
@@ -169,7 +169,7 @@ def moves(claim: Claim) -> Iterator[tuple[float, Aggregates]]:
     sources = {(s.aggregate, s.key): s for s in claim.measure(Measured(RUN, PAPER)).sources}
     for chosen in ([*sources.values()], *([source] for source in sources.values())):
         for shift in SHIFTS:
-            for columns in (("mean", "wall_seconds", "bandwidth", "value"), ("std",)):
+            for columns in (("mean", "wall_seconds", "bandwidth"), ("std",)):
                 yield shift, altered(RUN, chosen, scaled(columns, shift))
     for source in sources.values():  # a run less
         yield -1.0, altered(RUN, [source], lambda row: [row] if row.get("seed") else [])

@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 from paper_results import build_paper_run
 
-from gblsr_repro import config as configuration
-from gblsr_repro.analysis import schemas
-from gblsr_repro.analysis.provenance.comparison import find_setting
-from gblsr_repro.analysis.provenance.recorded import SCOPES
-from gblsr_repro.dependencies import collect_dependencies, list_settings
-from gblsr_repro.dependencies.rules import EXPERIMENT
+from gblsr_repro.dependencies import collect_dependencies
 from gblsr_repro.files import write_json
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -51,14 +46,3 @@ def test_a_job_reads_the_tables_that_it_is_said_to_depend_on(published, command,
     read = {line for line in done.stderr.splitlines() if line.startswith("config/")}
     assert "config/arms.tsv" in read
     assert read - BASE <= {*collect_dependencies(rule, None, published.config)}
-
-
-@pytest.mark.parametrize("name", SCOPES)
-def test_a_run_is_compared_with_the_paper_by_the_settings_that_its_aggregates_depend_on(name):
-    config = configuration.load()
-    (job,) = schemas.find_jobs([name])
-    followed = collect_dependencies("aggregate", job, config)
-    for setting in (leaf for part in EXPERIMENT for leaf in list_settings(config, part)):
-        row = find_setting(setting)
-        if row and {*row.scopes} & {*SCOPES[name]}:
-            assert setting in followed

@@ -11,13 +11,14 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
+from conditions import PAPER, set_setting
 from paper_results import build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.stated import CLAIMS
 from gblsr_repro.analysis.claims.verdicts import read_claims
-from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
+from gblsr_repro.analysis.provenance.recorded import Recorded
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_methods
 from gblsr_repro.files import write_json, write_text
@@ -73,8 +74,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recorded = Recorded(
         "native",
         preset="demo",
-        scopes=read_paper("native").scopes,
-        settings={"native.training.steps": [40]},
+        scopes=PAPER[0].scopes,
+        settings=set_setting(PAPER[0], "native.training.steps", 40).settings,
         seeds={"liif": [0, 1]},
         train=[made.image_set("dtd", "D & T", 3, 9)],
         evaluate={"kodak": [made.image_set("k", "Kodak-like", 5, 5, stands_in_for="kodak")]},

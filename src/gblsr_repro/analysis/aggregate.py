@@ -22,19 +22,20 @@ from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import write_csv
 from ..records import read_record
-from ..wording import suggest
+from ..wording import format_commit, suggest
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.writing import write_provenance
-from .reader import BICUBIC, NATIVE_TIMES, convert_to_numbers, read_rows
-from .schemas import SCHEMAS, VALUES, Fields, format_scale
+from .reader import BICUBIC, NATIVE_TIMES, read_numbers, read_rows
+from .schemas import KEYS, SCHEMAS, SUMMARY, Fields, format_scale
 
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
-VALUE_COLUMNS = ("seed", "value")
+VALUE_COLUMNS = (*KEYS, "seed", "value")
+EMPTY = dict.fromkeys((*KEYS, "seed"), "")
 RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
 
-Values = Iterator[tuple[Any, ...]]
-"""The keys of a number, its seed and its value, or the columns of an aggregate without keys."""
+Values = Iterator[dict[str, Any]]
+"""By column: the keys of a number, its seed and its value, or the row of a plain table."""
 Find = Callable[..., Iterator[tuple[Fields, Path]]]
 """`schemas.find_files` for one aggregate and one results folder: takes a pattern."""
 
@@ -48,12 +49,7 @@ def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
     Raises `UserError` naming the file when a column is missing, an image has two rows, a cell is
     not a number, or there are no rows.
     """
-    table = read_rows(path, ("image", *metrics), ["image"])
-    if not table:
-        raise UserError(f"{path} has no rows; delete it and evaluate again.")
-    columns = [column for column in table[0] if column != "image"]
-    convert_to_numbers(table, columns, ["image"], path)
-    return pd.DataFrame(table).set_index("image")
+    return pd.DataFrame(read_numbers(path, ("image", *metrics), ["image"])).set_index("image")
 
 
 def read_latency(path: Path) -> pd.Series:
@@ -62,19 +58,13 @@ def read_latency(path: Path) -> pd.Series:
     Times are means over the images of a data set; the peak memory is the highest of any image.
     """
     keys = ["dataset", "image", "clock"]
-    table = read_rows(path, (*keys, *LATENCY_METRICS), keys)
-    if not table:
-        raise UserError(f"{path} has no rows; delete it and time again.")
-    convert_to_numbers(table, LATENCY_METRICS, ["image"], path)
+    table = pd.DataFrame(read_numbers(path, (*keys, *LATENCY_METRICS), keys))
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
-    by_clock = pd.DataFrame(table).groupby(["dataset", "clock"], sort=False)
-    return by_clock.agg(how).stack().dropna()
+    return table.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
 
-def average_images(
-    files: Iterable[tuple[Fields, Path]], metrics: Sequence[Metric]
-) -> Iterator[tuple[Fields, str, float]]:
-    """Yield the fields of a score file, a metric, and its mean over images, for every metric.
+def average_images(files: Iterable[tuple[Fields, Path]], metrics: Sequence[Metric]) -> Values:
+    """Average every metric of every score file over its images.
 
     Raises `UserError` where two files hold other images, since their means do not compare.
     """
@@ -86,43 +76,42 @@ def average_images(
             raise UserError(
                 f"{path} holds other images than {first[0]}; delete both and evaluate again."
             )
-        for metric, mean in images.mean().dropna().items():
-            yield fields, str(metric), mean
+        for metric, mean in images.mean().items():
+            yield fields | {"metric": metric, "value": mean}
 
 
 # --- over seeds -----------------------------------------------------------------------------------
 
 
 def read_values(name: str, results: Path, config: Config) -> pd.DataFrame:
-    """Read the numbers of an aggregate below `results`: its keys, seed and value.
+    """Read the numbers of an aggregate below `results`: `VALUE_COLUMNS`.
 
     The seed is empty for what has none, as bicubic.
     """
-    values = collect(name, results, config)
-    frame = pd.DataFrame(values, columns=[*SCHEMAS[name].keys, *VALUE_COLUMNS])
-    return frame.astype({"value": float})
+    values = [EMPTY | value for value in collect(name, results, config)]
+    frame = pd.DataFrame(values, columns=[*VALUE_COLUMNS]).astype({"value": float})
+    return frame.dropna(subset="value")
 
 
 def summarize_values(name: str, values: pd.DataFrame, config: Config) -> pd.DataFrame:
     """Summarize the numbers of an aggregate over seeds, and decide what follows from the means."""
     if name == "ablation":
         values = pd.concat([values, subtract_control(values, config)])
-    rows = summarize_seeds(name, values)
+    rows = summarize_seeds(values)
     decide = {"locality": apply_locality_tests, "ablation": decide_criterion_b}.get(name)
-    decided = [*decide(rows, config)] if decide else []
+    decided = [EMPTY | row for row in decide(rows, config)] if decide else []
     return pd.concat([rows, pd.DataFrame(decided, columns=rows.columns)]) if decided else rows
 
 
-def summarize_seeds(name: str, values: pd.DataFrame) -> pd.DataFrame:
+def summarize_seeds(values: pd.DataFrame) -> pd.DataFrame:
     """Compute mean, sample standard deviation and count over the seeds of every number."""
-    keys = list(SCHEMAS[name].keys)
-    groups = values.groupby(keys, sort=False)["value"]
+    groups = values.groupby([*KEYS], sort=False)["value"]
     rows = groups.agg(mean="mean", std="std", n="count", first="first", distinct="nunique")
     # Equal values keep every bit: their mean is the value, their deviation exactly 0.
     equal = rows["distinct"] == 1
     rows["mean"] = rows["mean"].mask(equal, rows["first"])
     rows["std"] = rows["std"].mask(equal & (rows["n"] > 1), 0.0)
-    return rows[list(VALUES)].reset_index()
+    return rows[[*SUMMARY]].reset_index()
 
 
 # --- native benchmark -----------------------------------------------------------------------------
@@ -135,18 +124,14 @@ def aggregate_native(find: Find, config: Config) -> Values:
     the package's clock (see `evaluation.latency`); `params` the number of trainable parameters.
     """
     for column in config["native"]["data"]["evaluate"]:
-        scores = find(f"{schemas.SCORES}.csv", column=column)
-        for fields, metric, mean in average_images(scores, NATIVE):
-            yield column, fields["subject"], metric, fields["seed"], mean
+        yield from average_images(find(f"{schemas.SCORES}.csv", column=column), NATIVE)
         for fields, path in find(f"{schemas.TIMES}.csv", timed=column):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
-                if (column, clock, "mean_ms") in times:
-                    value = times[column, clock, "mean_ms"]
-                    yield column, fields["subject"], metric, fields["seed"], value
+                yield fields | {"metric": metric, "value": times.get((column, clock, "mean_ms"))}
         for fields, path in find(schemas.RUN):
-            parameters = read_record(path).get("parameters")
-            yield column, fields["subject"], "params", fields["seed"], parameters
+            count = read_record(path).get("parameters")
+            yield fields | {"dataset": column, "metric": "params", "value": count}
 
 
 def aggregate_locality(find: Find, config: Config) -> Values:
@@ -154,14 +139,12 @@ def aggregate_locality(find: Find, config: Config) -> Values:
 
     `apply_locality_tests` adds the outcomes of the tests.
     """
-    for arm, files in groupby(find(schemas.FIELDS), lambda file: file[0]["subject"]):
+    for _, files in groupby(find(schemas.FIELDS), lambda file: file[0]["arm"]):
         fields, paths = zip(*files, strict=True)
-        seeds = [each["seed"] for each in fields]
         statistics = diagnostic.compute_statistics_of_files(paths, config)
         for name in statistics[0]:
-            for seed, of_seed in zip(seeds, statistics, strict=True):
-                if of_seed[name] is not None:
-                    yield arm, name, seed, of_seed[name]
+            for each, of_seed in zip(fields, statistics, strict=True):
+                yield each | {"statistic": name, "value": of_seed[name]}
 
 
 def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
@@ -182,7 +165,7 @@ def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
         }
         for name, flag in flags.items():
             if flag is not None:
-                yield arm, name, int(flag), None, int(own["n"].max())
+                yield {"arm": arm, "statistic": name, "mean": int(flag), "n": own["n"].max()}
 
 
 def aggregate_ablation(find: Find, config: Config) -> Values:
@@ -190,10 +173,9 @@ def aggregate_ablation(find: Find, config: Config) -> Values:
 
     PSNR, LPIPS and PSNR by region; `subtract_control` and `decide_criterion_b` add what follows.
     """
-    scores = find(f"{schemas.SCORES}.csv", column="validation")
-    for fields, metric, mean in average_images(scores, NATIVE):
-        if metric in ("psnr", "lpips") or metric.startswith("psnr_"):
-            yield fields["subject"], metric, fields["seed"], mean
+    for value in average_images(find(f"{schemas.SCORES}.csv", column="validation"), NATIVE):
+        if value["metric"] == "lpips" or value["metric"].startswith("psnr"):
+            yield value | {"dataset": ""}
 
 
 def subtract_control(values: pd.DataFrame, config: Config) -> pd.DataFrame:
@@ -222,7 +204,7 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
         measured = {m: None if math.isnan(gap) else gap for m, gap in gaps.items()}
         met = diagnostic.judge_criteria({}, measured, margins).b
         if met is not None:
-            yield name, "criterion_b", int(met), None, int(own["n"].max())
+            yield {"arm": name, "metric": "criterion_b", "mean": int(met), "n": own["n"].max()}
 
 
 def aggregate_budget(find: Find, config: Config) -> Values:
@@ -230,14 +212,16 @@ def aggregate_budget(find: Find, config: Config) -> Values:
     # torch takes seconds to import, and the other aggregates do without.
     from ..models.native import count_arm_parameters
 
-    yield from count_arm_parameters(config).items()
+    for arm, count in count_arm_parameters(config).items():
+        yield {"arm": arm, "parameters": count}
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
     """Measure what the code alone gives at the paper's sizes, whatever was run."""
     from ..models.structure import measure_structure
 
-    yield from measure_structure(load_protocol()).items()
+    for name, value in measure_structure(load_protocol()).items():
+        yield {"statistic": name, "mean": value}
 
 
 # --- super-resolution -----------------------------------------------------------------------------
@@ -248,9 +232,8 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
     for column in config["asr"]["evaluate"]:
         patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
         files = chain.from_iterable(find(pattern, column=column) for pattern in patterns)
-        for fields, metric, mean in average_images(files, SUPERRES):
-            method, seed = fields.get("subject", BICUBIC), fields.get("seed", "")
-            yield column, method, fields["scale"], metric, seed, mean
+        for value in average_images(files, SUPERRES):
+            yield {"method": BICUBIC} | value
 
 
 def aggregate_asr_latency(find: Find, config: Config) -> Values:
@@ -258,7 +241,7 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
     scale = format_scale(config["asr"]["timing"]["scale"])
     for fields, path in find(f"{schemas.TIMES}.csv"):
         for (_, clock, metric), value in read_latency(path).items():
-            yield fields["timed"], fields["subject"], scale, clock, metric, fields["seed"], value
+            yield fields | {"scale": scale, "clock": clock, "metric": metric, "value": value}
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -267,17 +250,22 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
 def aggregate_runs(find: Find, config: Config) -> Values:
     """Collect one row for every run, in the order of the arms or methods table.
 
-    Imported runs have no times, and some no steps.
+    Imported runs have no times, and some no steps. A record keeps the commit, too.
     """
     for fields, path in find(schemas.RUN):
         record, log = read_record(path), path.with_name("log.csv")
-        numbers = [record.get(key) for key in RUN_NUMBERS]
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
-        device = (record.get("device") or {}).get("name")
-        bandwidth = logged[-1]["bandwidth"] if logged else None
-        names = fields["benchmark"], fields["subject"], fields["seed"]
-        released_by = (record.get("released") or {}).get("by")
-        yield *names, *numbers, device, record.get("finished"), bandwidth, released_by
+        yield (
+            fields
+            | {key: record.get(key) for key in (*RUN_NUMBERS, "finished")}
+            | {
+                "arm": fields["subject"],
+                "device": (record.get("device") or {}).get("name"),
+                "bandwidth": logged[-1]["bandwidth"] if logged else None,
+                "commit": format_commit(record.get("git") or {}),
+                "released_by": (record.get("released") or {}).get("by"),
+            }
+        )
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -321,18 +309,17 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     if schema.suffix == "json":
         write_provenance(name, results, config, output)
         return
-    if schema.keys:
-        rows = summarize_values(name, read_values(name, results, config), config)
-    else:
-        values = collect(name, results, config)
-        rows = pd.DataFrame(values, columns=schema.columns, dtype=object)
+    rows = compute(name, results, config)
     if rows.empty:
-        folder = results / schema.benchmark
-        raise UserError(f"Nothing to aggregate under {folder}; {schema.remedy} first.")
-    write_rows(name, rows, output)
-
-
-def write_rows(name: str, rows: pd.DataFrame, output: Path) -> None:
-    """Write the rows of an aggregate to `output`, with empty cells for what is not known."""
+        inputs = " and ".join(schema.inputs) or "arms in the config"
+        raise UserError(f"Nothing to aggregate for {name}: {results} has no {inputs}.")
     cells = rows.astype(object).where(rows.notna(), None)
-    write_csv(output, SCHEMAS[name].header, cells.itertuples(index=False, name=None))
+    write_csv(output, schema.columns, cells.itertuples(index=False, name=None))
+
+
+def compute(name: str, results: Path, config: Config) -> pd.DataFrame:
+    """Compute the rows of one aggregate from the files below `results`."""
+    if SCHEMAS[name].over_seeds:
+        return summarize_values(name, read_values(name, results, config), config)
+    rows = collect(name, results, config)
+    return pd.DataFrame(rows, columns=[*SCHEMAS[name].columns], dtype=object)

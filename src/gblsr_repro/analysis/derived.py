@@ -27,8 +27,8 @@ from .estimates import (
 )
 from .measured import TIMED_SCALE, Measured, Names
 from .metrics import Metric
-from .reader import Aggregates
-from .schemas import SCHEMAS, format_scale
+from .reader import Aggregates, get_key, get_subject
+from .schemas import format_scale
 from .statistics import compute_pooled_p, find_ties
 from .subjects import SETS, TIMED
 
@@ -187,11 +187,9 @@ def pair_with_published(
 
     Columns `published` and `measured` (NaN: absent), by arm or method.
     """
-    keys = list(SCHEMAS[aggregate].keys)
-    both = paper.frame(aggregate).merge(run.frame(aggregate), "left", on=keys)
-    subject = "arm" if "arm" in keys else "method"
-    of_metric = both[both["metric"] == metric].set_index(subject)
-    return of_metric[["mean_x", "mean_y"]].set_axis(["published", "measured"], axis="columns")
+    found = [row for row in paper.table(aggregate) if row["metric"] == metric]
+    pairs = [(row["mean"], run.mean(aggregate, *get_key(row))) for row in found]
+    return pd.DataFrame(pairs, map(get_subject, found), ["published", "measured"])
 
 
 def median_distance(pairs: pd.DataFrame) -> float:

@@ -13,7 +13,7 @@ from ..config import load_protocol, read_methods
 from ..evaluation import PAPER
 from .estimates import Estimate, NotMeasuredError, Source
 from .reader import Aggregates
-from .schemas import RUNS, SCHEMAS, format_scale
+from .schemas import KEYS, RUNS, format_scale
 from .statistics import Summary, pool_spreads
 
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
@@ -89,7 +89,7 @@ class Measured:
 
     def structure(self, names: Names) -> Estimate:
         """Read numbers that the code alone gives, such as parameters by the name of an arm."""
-        return self._read_column("structure", "name", names, "value")
+        return self._read_column("structure", "statistic", names, "mean")
 
     # --- reading cells and columns ----------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class Measured:
         They are means over seeds; their standard errors are the pooled deviation / sqrt(n).
         """
         self.require(aggregate)
-        columns, beside = SCHEMAS[aggregate].keys, self.beside
+        columns, beside = [key for key in KEYS if key in names], self.beside
         others = beside.cells(aggregate) if beside and beside.has(aggregate) else {}
         sources, values, errors, freedom = [], [], [], []
         for key in product(*(_as_list(names[column]) for column in columns)):

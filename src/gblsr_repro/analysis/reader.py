@@ -1,15 +1,14 @@
 """Read the aggregates of a run, or the paper's own, and check them.
 
 A number over seeds is a row: its keys (see `schemas`), then mean, std (NaN for one seed) and n (NaN
-where the source does not say).
+where the source does not say). The paper's files leave out the keys that none of their numbers has.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -31,18 +30,19 @@ from ..config import (
 )
 from ..errors import UserError
 from ..evaluation import FAST, PAPER
-from ..progress import log
+from ..files import read_csv
 from .provenance.differences import Provenance
-from .schemas import RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
+from .schemas import KEYS, RUN_COLUMNS, RUNS, SCHEMAS, SUMMARY, format_scale
 from .statistics import Summary
 
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-NAMES = ("name", "arm")
-"""Columns that say what a row of an aggregate without keys is about."""
-TEXT_COLUMNS = (*NAMES, "benchmark", "device", "finished", "released_by")
-"""Columns of text in the aggregates without keys."""
+TEXTS = {
+    *KEYS, "image", "benchmark", "device", "finished", "released_by",
+    "conditions", "aggregate", "commit",
+}  # fmt: skip
+"""The columns of text; the others are numbers."""
 
 Key = tuple[str, ...]
 Rows = list[dict[str, Any]]  # rows by the name of their columns
@@ -52,78 +52,69 @@ Selection = TypeVar("Selection", bound=Sized)
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> Rows:
+def read_rows(path: Path, columns: Iterable[str], keys: Sequence[str] = ()) -> Rows:
     """Read a CSV file as texts, one mapping a row.
 
-    Raises `UserError` where the file is damaged, one of `columns` is missing, or two rows have the
-    same `keys`.
+    Raises `UserError` where the file is missing or damaged, one of `columns` is missing, or two
+    rows have the same `keys`.
     """
-    try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            reader = csv.reader(stream)
-            header = next(reader, [])
-            rows = [(reader.line_num, row) for row in reader if row]
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; run the step that makes it first.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path} is not a CSV text file; delete it and make it again.") from error
+    if not path.is_file():
+        raise UserError(f"{path} does not exist; run the step that makes it first.")
+    table: Rows = read_csv(path)
     for column in columns:
-        if column not in header:
+        if table and column not in table[0]:
             raise UserError(f"{path} lacks the column {column!r}; make it again.")
-    for line, row in rows:
-        if len(row) != len(header):
-            raise UserError(
-                f"{path}, line {line}: the row does not have as many cells as the header; make the "
-                "file again."
-            )
-    table = [dict(zip(header, row, strict=True)) for _, row in rows]
-    names = Counter(tuple(row[key] for key in keys) for row in table if keys)
+    if any(None in row or None in row.values() for row in table):
+        raise UserError(f"{path} has a row of more or fewer cells than its header; make it again.")
+    names = Counter(name_row(row, keys) for row in table if keys)
     if twice := next((name for name, count in names.items() if count > 1), None):
-        raise UserError(f"{path} has two rows for {' '.join(twice)}; delete it and make it again.")
+        raise UserError(f"{path} has two rows for {twice}; delete it and make it again.")
     return table
 
 
-def convert_to_numbers(
-    table: Rows, columns: Sequence[str], keys: Sequence[str], path: Path
-) -> None:
-    """Convert columns of texts to finite numbers in place, empty cells to NaN.
+def read_numbers(path: Path, columns: Iterable[str], keys: Sequence[str] = ()) -> Rows:
+    """Read a CSV file as `read_rows` does, and its columns as numbers but for those of `TEXTS`.
 
-    Raises `UserError` naming the cell by the `keys` of its row.
+    Raises `UserError` where there are no rows, too, and for a cell that is no number.
     """
+    table = read_rows(path, columns, keys)
+    if not table:
+        raise UserError(f"{path} has no rows; delete it and make it again.")
+    convert_to_numbers(table, path)
+    return table
+
+
+def convert_to_numbers(table: Rows, path: Path) -> None:
+    """Convert texts to finite numbers in place, empty cells to NaN; `UserError` naming the cell."""
     for row in table:
-        for column in columns:
+        for column in row.keys() - TEXTS:
             text = row[column]
             try:
                 row[column] = float(text or math.nan)
             except ValueError:
                 row[column] = math.inf
             if text and not math.isfinite(row[column]):
-                what = " ".join(row[key] for key in keys)
-                raise UserError(
-                    f"{path}: {column} of {what} is {text!r}, not a number; make the file again."
-                )
+                what = f"{column} of {name_row(row, (*KEYS, 'image'))}"
+                raise UserError(f"{path}: {what} is {text!r}, not a number; make the file again.")
+
+
+def name_row(row: Mapping[str, Any], keys: Iterable[str]) -> str:
+    """Name a row in messages by what it is about."""
+    return " ".join(row[key] for key in keys if row.get(key))
 
 
 def read(path: Path, name: str) -> Rows:
-    """Read one aggregate; rows without a mean are left out.
+    """Read one aggregate.
 
-    Raises `UserError` on a missing column, a cell that is no number, or two rows of one name.
+    Raises `UserError` on a missing column, a cell that is no number, or two numbers of one name.
     """
-    keys, header = SCHEMAS[name].keys, SCHEMAS[name].header
-    table = read_rows(path, header, keys)
-    if not keys:
-        numbers = [column for column in header if column not in TEXT_COLUMNS]
-        convert_to_numbers(table, numbers, [c for c in NAMES if c in header], path)
-        return table
+    columns = SCHEMAS[name].columns
+    if "mean" not in columns:
+        return read_numbers(path, columns)
+    table = [dict.fromkeys(KEYS, "") | row for row in read_numbers(path, SUMMARY, KEYS)]
     for row in table:
-        if "scale" in row:
-            row["scale"] = format_scale(row["scale"])
-    convert_to_numbers(table, VALUES, keys, path)
-    return [row for row in table if not math.isnan(row["mean"])]
-
-
-def _to_frame(table: Rows, name: str) -> pd.DataFrame:
-    return pd.DataFrame(table, columns=None if table else [*SCHEMAS[name].header])
+        row["scale"] = format_scale(row["scale"])
+    return table
 
 
 # --- the aggregates of one folder -----------------------------------------------------------------
@@ -161,41 +152,20 @@ class Aggregates:
     def table(self, aggregate: str) -> Rows:
         """Read an aggregate as rows."""
         if aggregate not in self.tables:
+            known = {*self.arms, *self.methods, BICUBIC, ""}
             table = read(self.path(aggregate), aggregate)
-            self.tables[aggregate] = self._check(aggregate, table)
+            self.tables[aggregate] = [row for row in table if get_subject(row) in known]
         return self.tables[aggregate]
 
     def frame(self, aggregate: str) -> pd.DataFrame:
         """Read an aggregate as a data frame."""
-        return _to_frame(self.table(aggregate), aggregate)
-
-    def _check(self, aggregate: str, table: Rows) -> Rows:
-        """Return the rows about arms or methods that the tables have; warn about the others."""
-        if SCHEMAS[aggregate].columns == RUN_COLUMNS and not table:
-            raise UserError(f"{self.path(aggregate)} has no rows; train first.")
-        header = SCHEMAS[aggregate].header
-        subject = next((name for name in ("arm", "method") if name in header), "")
-        if not subject:
-            return table
-        native = SCHEMAS[aggregate].benchmark == "native"
-        file, rows = ("arms", self.arms) if native else ("methods", self.methods)
-        known = {*rows, BICUBIC}
-        if strangers := sorted({row[subject] for row in table} - known):
-            log.warning(
-                "%s has rows for %s, which config/%s.tsv does not have; they are left out.",
-                self.path(aggregate),
-                ", ".join(strangers),
-                file,
-            )
-        return [row for row in table if row[subject] in known]
+        return pd.DataFrame(self.table(aggregate), columns=[*SCHEMAS[aggregate].columns])
 
     def cells(self, aggregate: str) -> Mapping[Key, Summary]:
-        """Read the numbers of an aggregate, by the values of its key columns."""
+        """Read the numbers of an aggregate by their keys, without the empty ones."""
         if aggregate not in self._cells:
             self._cells[aggregate] = {
-                tuple(row[key] for key in SCHEMAS[aggregate].keys): Summary(
-                    *(row[v] for v in VALUES)
-                )
+                get_key(row): Summary(*(row[part] for part in SUMMARY))
                 for row in self.table(aggregate)
             }
         return self._cells[aggregate]
@@ -221,7 +191,9 @@ class Aggregates:
     def runs(self, benchmark: str) -> pd.DataFrame:
         """Read the training runs of a benchmark; an empty frame where they were not aggregated."""
         aggregate = RUNS[benchmark]
-        return _to_frame(self.table(aggregate) if self.has(aggregate) else [], aggregate)
+        if self.has(aggregate):
+            return self.frame(aggregate)
+        return pd.DataFrame(columns=[*RUN_COLUMNS])
 
     def trained_runs(self, benchmark: str) -> pd.DataFrame:
         """Return the runs of a benchmark that were trained here, without those imported."""
@@ -261,10 +233,22 @@ class Aggregates:
         return {name: arm for name, arm in self.benchmark.items() if arm.group == BASELINE}
 
 
+def get_key(row: Mapping[str, Any]) -> Key:
+    """Get the keys of a number, without the empty ones."""
+    return tuple(row[key] for key in KEYS if row.get(key))
+
+
+def get_subject(row: Mapping[str, Any]) -> str:
+    """Get the arm or method that a row is about; empty where it is about neither."""
+    return row.get("arm") or row.get("method") or ""
+
+
 def read_paper_aggregates(config: Config) -> Aggregates:
     """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
     paper = Aggregates(find_repository_root() / "config" / "paper", config)
     paper.provenance = Provenance.paper()
     rows = [*paper.table("budget"), *paper.table("asr_runs")]
-    paper.tables["structure"] = [{"name": row["arm"], "value": row["parameters"]} for row in rows]
+    paper.tables["structure"] = [
+        {"statistic": row["arm"], "mean": row["parameters"]} for row in rows
+    ]
     return paper

@@ -1,7 +1,8 @@
-"""Schemas of the aggregates: their columns, the runs they average, and the files they read.
+"""The shape of the aggregates, the runs that each of them averages, and the files that it reads.
 
-The rules of the workflow, the command line, the code that writes aggregates and the code that reads
-them all take these from here.
+A number over seeds is a row of the same columns in every aggregate: `KEYS`, which say what it is (a
+number leaves those empty that it has no need of), then mean, std and n. The rules of the workflow,
+the command line, the code that writes aggregates and the code that reads them take this from here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 
 from ..config import Config, list_arms, list_methods
 
-VALUES = ("mean", "std", "n")
+KEYS = ("dataset", "arm", "method", "scale", "clock", "metric", "statistic")
+SUMMARY = ("mean", "std", "n")
 ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
 RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
@@ -35,87 +37,55 @@ Fields = dict[str, Any]
 """Values for the fields of a path pattern.
 
 `benchmark`: native or asr. `subject`: an arm or method. `column`: an evaluation column. `timed`: a
-column whose images are timed. `seed` and `scale` as they stand in file names.
+column whose images are timed. `seed` and `scale` as they stand in file names. `arm` or `method` and
+`dataset` are the keys of numbers in such a file.
 """
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The schema of one aggregate file.
+    """What an aggregate is made of.
 
-    `keys` are the columns that identify a number; mean, std and n follow them. An aggregate without
-    keys has `columns`. `includes` selects the arms or methods of `benchmark` that are averaged;
-    `inputs` are patterns of the files read, relative to the results folder. `suffix` is the file's
-    (json: what was run, compared with the paper's), and `remedy` is what to do when there is
-    nothing to aggregate.
+    `includes` selects the arms or methods of `benchmark` that it is about; `inputs` are patterns of
+    the files read, relative to the results folder. `columns` are those of a plain table, such as
+    one of runs; without them it is one of numbers over seeds. `suffix` is the file's (json: what
+    was run, compared with the paper's).
     """
 
-    keys: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     benchmark: str = "native"
     includes: Callable[[Any], bool] = lambda row: True
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = (*KEYS, *SUMMARY)
     suffix: str = "csv"
-    remedy: str = "train"
 
     @property
-    def header(self) -> tuple[str, ...]:
-        """All columns of the file, in order."""
-        return (*self.keys, *VALUES) if self.keys else self.columns
+    def over_seeds(self) -> bool:
+        """Whether its rows are numbers over seeds."""
+        return bool(self.inputs) and self.suffix == "csv" and "mean" in self.columns
 
 
 SCHEMAS = {
-    "native": Schema(
-        ("dataset", "arm", "metric"),
-        (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
-        includes=lambda arm: arm.in_benchmark,
-        remedy="train and evaluate an arm",
-    ),
-    "budget": Schema(columns=("arm", "parameters"), remedy="name arms in the config"),
-    "structure": Schema(columns=("name", "value")),
-    "runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
-    "locality": Schema(
-        ("arm", "statistic"),
-        (FIELDS,),
-        includes=lambda arm: arm.diagnostic in ("log", "linear"),
-        remedy="run the fields step of a per-patch arm",
-    ),
+    "native": Schema((RUN, f"{TIMES}.csv", f"{SCORES}.csv"), includes=lambda arm: arm.in_benchmark),
+    "budget": Schema(columns=("arm", "parameters")),
+    "structure": Schema(),
+    "runs": Schema((RUN, LOG), columns=RUN_COLUMNS),
+    "locality": Schema((FIELDS,), includes=lambda arm: arm.diagnostic in ("log", "linear")),
     "ablation": Schema(
-        ("arm", "metric"),
         ("native/metrics/{subject}/seed{seed}/validation.csv",),
         includes=lambda arm: arm.diagnostic in ABLATION,
-        remedy="evaluate the ablation's arms",
     ),
     "provenance_native": Schema(
-        inputs=(RUN, f"{TIMES}.json"),
-        includes=lambda arm: arm.in_benchmark,
-        suffix="json",
+        (RUN, f"{TIMES}.json"), includes=lambda arm: arm.in_benchmark, suffix="json"
     ),
     "provenance_native_ablation": Schema(
-        inputs=(RUN,),
-        includes=lambda arm: arm.diagnostic != "",
-        suffix="json",
+        (RUN,), includes=lambda arm: arm.diagnostic != "", suffix="json"
     ),
-    "asr_quality": Schema(
-        ("dataset", "method", "scale", "metric"),
-        (f"{GRID}.csv", f"{BICUBIC_GRID}.csv"),
-        "asr",
-        remedy="evaluate a method",
-    ),
-    "asr_latency": Schema(
-        ("dataset", "method", "scale", "clock", "metric"),
-        (f"{TIMES}.csv",),
-        "asr",
-        remedy="time a method",
-    ),
-    "asr_runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG), benchmark="asr"),
-    "provenance_asr": Schema(
-        inputs=(RUN, f"{GRID}.json", f"{BICUBIC_GRID}.json"),
-        benchmark="asr",
-        suffix="json",
-    ),
+    "asr_quality": Schema((f"{GRID}.csv", f"{BICUBIC_GRID}.csv"), "asr"),
+    "asr_latency": Schema((f"{TIMES}.csv",), "asr"),
+    "asr_runs": Schema((RUN, LOG), "asr", columns=RUN_COLUMNS),
+    "provenance_asr": Schema((RUN, f"{GRID}.json", f"{BICUBIC_GRID}.json"), "asr", suffix="json"),
     # Apart from the others: quality needs no timing, which takes hours, and timing no training.
-    "provenance_asr_timing": Schema(inputs=(f"{TIMES}.json",), benchmark="asr", suffix="json"),
+    "provenance_asr_timing": Schema((f"{TIMES}.json",), "asr", suffix="json"),
 }
 JOBS = {
     "native": ("native", "provenance_native"),
@@ -184,9 +154,12 @@ def expand_pattern(
     for combination in itertools.product(*(values[field] for field in names)):
         fields = dict(zip(names, combination, strict=True))
         in_path = dict(fields)
-        if not native:
-            for field in {"column", "timed"} & fields.keys():
+        for field in {"column", "timed"} & fields.keys():
+            fields["dataset"] = fields[field]
+            if not native:
                 in_path[field] = section["evaluate"].get(fields[field], fields[field])
+        if "subject" in fields:
+            fields["arm" if native else "method"] = fields["subject"]
         yield fields, pattern.format(**in_path)
 
 

@@ -1,15 +1,20 @@
-"""Make the aggregates of a record again from its values."""
+"""Make the aggregates of a record again from its values: a filter and a mean."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
+
 from ..analysis import aggregate
-from ..analysis.schemas import RUNS, SCHEMAS, aggregate_path, list_inputs
-from ..config import Config, complete, read_yaml
-from ..files import write_json
+from ..analysis.provenance.differences import Provenance
+from ..analysis.provenance.recorded import SCOPES, gather
+from ..analysis.provenance.writing import build_provenance
+from ..analysis.reader import Aggregates, convert_to_numbers
+from ..analysis.schemas import RUNS, list_inputs
+from ..config import complete, read_yaml
 from .sources import read_sources
-from .values import MAIN, OVER_SEEDS, read_tables, select_runs, select_values
+from .values import MAIN, RUN_TABLE, VALUES, read_tables
 
 OVERLAYS = "overlays"
 
@@ -19,29 +24,30 @@ def list_conditions(folder: Path) -> list[str]:
     return sorted(read_sources(folder), key=lambda name: (name != MAIN, name))
 
 
-def restore(folder: Path, conditions: str, results: Path) -> Config:
-    """Write the aggregates of some conditions below `results`; return their settings.
+def restore(folder: Path, conditions: str) -> Aggregates:
+    """Make the aggregates of some conditions again, without files.
 
-    An aggregate that the record has nothing of is not written. What the code alone gives is
-    written once, beside the main conditions.
+    What the code alone gives stands beside the main conditions.
     """
     config = complete(read_yaml(folder / OVERLAYS / f"{conditions}.yaml"))
-    tables = read_tables(folder)
-    for file, content in read_sources(folder)[conditions].items():
-        write_json(results / file, content)
-    for name, schema in SCHEMAS.items():
-        output = results / aggregate_path(name)
-        if name in OVER_SEEDS:
-            values = select_values(tables, name, conditions)
-            if len(values):
-                aggregate.write_rows(name, aggregate.summarize_values(name, values, config), output)
-        elif name in RUNS.values():
-            runs = select_runs(tables, schema.benchmark, conditions)
-            if len(runs):
-                aggregate.write_rows(name, runs, output)
-        elif not schema.inputs:
-            if conditions == MAIN:
-                aggregate.write(name, results, config, output)
-        elif any((results / file).is_file() for file in list_inputs(name, config)):
-            aggregate.write(name, results, config, output)
-    return config
+    run = Aggregates(folder / conditions / "aggregates", config)
+    tables = {}
+    for file, table in read_tables(folder).items():
+        rows = table[table["conditions"] == conditions].to_dict("records")
+        convert_to_numbers(rows, folder / file)
+        tables[file] = pd.DataFrame(rows, columns=table.columns)
+    for name, values in tables[VALUES].groupby("aggregate"):
+        summarized = aggregate.summarize_values(str(name), values, config)
+        run.tables[str(name)] = summarized.to_dict("records")
+    for benchmark, runs in tables[RUN_TABLE].groupby("benchmark"):
+        run.tables[RUNS[str(benchmark)]] = runs.to_dict("records")
+    if conditions == MAIN:
+        for name in ("budget", "structure"):
+            run.tables[name] = aggregate.compute(name, folder, config).to_dict("records")
+    sources = read_sources(folder)[conditions]
+    run.provenance = Provenance.join(
+        build_provenance(gather(name, sources, config))
+        for name in sorted(SCOPES)
+        if not sources.keys().isdisjoint(list_inputs(name, config))
+    )
+    return run

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..analysis.schemas import SCHEMAS, list_inputs
+from ..analysis.provenance.recorded import SCOPES, read_records
 from ..config import Config, drop_folder
 from ..dependencies import RELEASED
 from ..files import read_json_map, write_text
-from ..records import read_record
 
 FILE = "provenance.json"
 # What the identity of a run says, or what is about files that are not kept.
@@ -26,13 +25,10 @@ Sources = dict[str, dict[str, Any]]
 
 def collect_sources(results: Path, config: Config) -> dict[str, Any]:
     """Collect the JSON files below `results` by path."""
-    files = {file for name in SCHEMAS for file in list_inputs(name, config)}
-    paths = {results / file for file in files if file.endswith(".json")}
-    paths |= {*results.glob("*/arrays/*.json")}
     return {
-        path.relative_to(results).as_posix(): _shorten(read_record(path))
-        for path in sorted(paths)
-        if path.is_file()
+        file: _shorten(record)
+        for name in SCOPES
+        for file, record in read_records(name, results, config).items()
     }
 
 

@@ -13,8 +13,7 @@ import yaml
 from PIL import Image
 
 from ..analysis.claims import judge
-from ..analysis.claims.verdicts import FILE
-from ..analysis.reader import Aggregates
+from ..analysis.claims.verdicts import FILE, write_claims
 from ..config import Config, drop_folder, load
 from ..errors import UserError
 from ..files import write_atomically, write_text
@@ -25,7 +24,7 @@ from .page import Part, build_page
 from .restoring import OVERLAYS, list_conditions, restore
 from .sources import FILE as SOURCES
 from .sources import collect_sources, merge_sources
-from .values import MAIN, Tables, collect_tables, merge_table, read_tables, write_tables
+from .values import MAIN, add_tables, collect_tables
 
 FIGURES = "figures"
 WIDEST_FIGURE = 1200  # pixels
@@ -78,12 +77,6 @@ def _edit(record: Path) -> Iterator[Path]:
         folder.rename(record)
 
 
-def add_tables(folder: Path, tables: Tables) -> None:
-    """Add the lines of tables to those of a record folder."""
-    old = read_tables(folder)
-    write_tables(folder, {name: merge_table(old[name], tables[name], name) for name in tables})
-
-
 def build_overlay(config: Config) -> Config:
     """Build the overlay of the settings in which a run differs from those of the checkout.
 
@@ -119,23 +112,16 @@ def derive_files(folder: Path, pictures: Path | None = None) -> None:
     A figure is drawn from the first conditions that have its numbers. One of images or bandwidth
     fields cannot be drawn from values: it is copied from `pictures`, the figures of the main run.
     """
-    with tempfile.TemporaryDirectory() as temporary:
-        parts = []
-        for conditions in list_conditions(folder):
-            results = Path(temporary) / conditions
-            config = restore(folder, conditions, results)
-            parts.append(Part(conditions, Aggregates(results / "aggregates", config)))
-            if conditions == MAIN:
-                judge.write(results / "aggregates", results / FILE, config)
-                shutil.copyfile(results / FILE, folder / FILE)
-        drawn: set[str] = set()
-        for part in parts:
-            drawn |= draw_figures(part, folder / FIGURES, drawn)
-        if pictures:
-            for path in sorted(pictures.glob("*.png")):
-                if path.stem not in drawn:
-                    shrink_picture(path, folder / FIGURES / path.name)
-        write_text(folder / "README.md", render_markdown(build_page(folder, parts)))
+    parts = [Part(name, restore(folder, name)) for name in list_conditions(folder)]
+    drawn: set[str] = set()
+    for part in parts:
+        if part.conditions == MAIN:
+            write_claims(judge.judge_all(part.source), folder / FILE)
+        drawn |= draw_figures(part, folder / FIGURES, drawn)
+    for path in sorted(pictures.glob("*.png") if pictures else []):
+        if path.stem not in drawn:
+            shrink_picture(path, folder / FIGURES / path.name)
+    write_text(folder / "README.md", render_markdown(build_page(folder, parts)))
 
 
 def draw_figures(part: Part, output: Path, drawn: Collection[str]) -> set[str]:

@@ -11,14 +11,12 @@ from ..measured import Measure
 from ..metrics import LSE, METRICS
 from ..provenance.differences import Scope
 from ..reader import Aggregates
-from ..schemas import SCHEMAS
 from ..subjects import METHODS
 from .rules import AgreementRule, Equals
 from .stated import Claim
 
 QUALITY = {
-    name: ("equals", metric.title, metric.digits, metric.unit)
-    for name, metric in METRICS.items()
+    name: ("equals", metric.title, metric.digits, metric.unit) for name, metric in METRICS.items()
 }
 TIMES = {
     "inference_ms": ("time", "Time per image", 2, "ms"),
@@ -31,6 +29,11 @@ COMPARED = {  # by aggregate: the metrics whose cells are compared, and the scop
     "asr_latency": dict.fromkeys(TIMES, Scope.ASR_LATENCY),
 }
 """Parameters, criteria and what follows from these cells are claims of their own."""
+KEY_COLUMNS = {
+    "native": ("dataset", "arm", "metric"),
+    "asr_quality": ("dataset", "method", "scale", "metric"),
+    "asr_latency": ("dataset", "method", "scale", "clock", "metric"),
+}
 TABLES = {
     "main_kodak": "Table 1",
     "main_set14": "Table 2",
@@ -54,7 +57,7 @@ class Cell(Claim):
     @property
     def measure(self) -> Measure:
         """What reads the cell."""
-        names = dict(zip(SCHEMAS[self.aggregate].keys, self.key, strict=True))
+        names = dict(zip(KEY_COLUMNS[self.aggregate], self.key, strict=True))
         return lambda run: run.read_cells(self.aggregate, **names)
 
     @property

@@ -15,9 +15,11 @@ from ...config import (
     find_repository_root,
     get_dataset_title,
     list_short_names,
+    load_protocol,
     read_table,
 )
 from ...config.rows import Words
+from ...dependencies import list_settings
 from ...records import Images
 from ...wording import join_words, list_some
 from .differences import (
@@ -29,7 +31,7 @@ from .differences import (
     Effect,
     Scope,
 )
-from .recorded import Recorded
+from .recorded import Recorded, Settings
 
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
@@ -48,7 +50,7 @@ def compare(run: Recorded, paper: Recorded) -> tuple[Difference, ...]:
     differences = [
         *_compare_preset(run),
         *_compare_weights(run),
-        *_compare_settings(run, paper),
+        *_compare_settings(run),
         *_compare_seeds(run, paper),
         *_compare_images(run, paper),
         *_compare_devices(run, paper),
@@ -125,30 +127,44 @@ def find_setting(name: str) -> Setting | None:
     return next((read_settings()[s] for s in sections if s in read_settings()), None)
 
 
-def _compare_settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
-    """Compare setting by setting; those that were not recorded are one difference a section."""
-    absent: dict[str, list[str]] = {}
-    trained = _list_trained(run)
-    for setting, (wanted,) in paper.settings.items():
-        scopes, values = _list_scopes(run, setting), run.settings.get(setting) or []
-        subset = _is_of_training(setting)
-        subjects = trained if subset else None
-        if not scopes or subjects == ():  # nobody's training is recorded: all weights are released
-            continue
-        if not values:
-            absent.setdefault(".".join(setting.split(".")[:2]), []).append(setting)
-        for (here, there), entries in _group_entries(values, wanted, subset).items():
-            sentence = _state(_name_setting(setting, entries), here, there)
-            of_arms = tuple(entries) if setting.endswith(".pixels") else subjects
-            yield Difference(setting, sentence, scopes, subjects=of_arms)
+def _compare_settings(run: Recorded) -> Iterator[Difference]:
+    """Compare what every run depends on with what the paper's does, setting by setting.
+
+    Entries of a map that differ alike are told together, for the arms or methods that have them;
+    settings that were not recorded are one difference a section.
+    """
+    everyone = {each.subject for each in run.settings} - {""}
+
+    def select(subjects: Sequence[str]) -> tuple[str, ...] | None:
+        return None if {*subjects} in ({""}, everyone) else tuple(dict.fromkeys(subjects))
+
+    absent: dict[str, dict[str, list[str]]] = {}
+    for setting in _list_settings(run.benchmark):
+        scopes = _list_scopes(run, setting)
+        sides = [each for each in run.settings if scopes and setting in each.published]
+        if unknown := [each.subject for each in sides if setting not in each.recorded]:
+            absent.setdefault(".".join(setting.split(".")[:2]), {})[setting] = unknown
+        groups: dict[tuple[str, str], dict[str, Sequence[str]]] = {}
+        for entry, found in _pair_entries(setting, sides).items():
+            subjects, here, there = zip(*found, strict=True)
+            if here != there:
+                told = _format_values(here), _format_values(there)
+                groups.setdefault(told, {})[entry] = subjects
+        for (text, wanted), entries in groups.items():
+            sentence = _state(_name_setting(setting, [*entries]), text, wanted)
+            concerned = [*chain.from_iterable(entries.values())]
+            yield Difference(setting, sentence, scopes, subjects=select(concerned))
     for section, settings in absent.items():
         few = f": {', '.join(map(_name_setting, settings))}" if len(settings) <= 3 else ""
-        yield Difference(
-            section,
-            f"settings of {section} not recorded{few}",
-            tuple(dict.fromkeys(scope for name in settings for scope in _list_scopes(run, name))),
-            subjects=trained if _is_of_training(section) else None,
-        )
+        sentence = f"settings of {section} not recorded{few}"
+        scopes = tuple(dict.fromkeys(s for name in settings for s in _list_scopes(run, name)))
+        concerned = [*chain.from_iterable(settings.values())]
+        yield Difference(section, sentence, scopes, subjects=select(concerned))
+
+
+def _list_settings(benchmark: str) -> list[str]:
+    parts = (benchmark, "latency", "diagnostics")
+    return [name for part in parts for name in list_settings(load_protocol(), part)]
 
 
 def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
@@ -156,26 +172,15 @@ def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
     return tuple(scope for scope in run.scopes if row and scope in row.scopes)
 
 
-def _is_of_training(name: str) -> bool:
-    return name.split(".")[1:2] == ["training"]
-
-
-def _group_entries(
-    values: Sequence[Any], wanted: Any, subset: bool
-) -> dict[tuple[str, str], list[str]]:
-    """Group what differs by the runs' values and the paper's: entries of a map, else "" alone.
-
-    An entry that a map lacks has None. With `subset` the runs recorded only the entries that they
-    read, and only these are compared.
-    """
-    maps, paper = [_flatten(value) for value in values], _flatten(wanted)
-    groups: dict[tuple[str, str], list[str]] = {}
-    for entry in dict.fromkeys(chain(*maps, () if subset else paper)):
-        here = [each.get(entry) for each in maps if entry in each or not subset]
-        if any(value != paper.get(entry) for value in here):
-            told = _format_values(here), _format_values([paper.get(entry)])
-            groups.setdefault(told, []).append(entry)
-    return groups
+def _pair_entries(setting: str, sides: Sequence[Settings]) -> dict[str, list[tuple[str, Any, Any]]]:
+    """Pair the entries of a map, else "" alone, with the paper's: by entry, subject and values."""
+    pairs: dict[str, list[tuple[str, Any, Any]]] = {}
+    for each in (each for each in sides if setting in each.recorded):
+        here, there = _flatten(each.recorded[setting]), _flatten(each.published[setting])
+        for entry in here | there:
+            pair = each.subject, here.get(entry), there.get(entry)
+            pairs.setdefault(entry, []).append(pair)
+    return pairs
 
 
 def _flatten(value: Any, name: str = "") -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -135,15 +136,20 @@ class Provenance:
     @classmethod
     def read(cls, aggregates: Path) -> Provenance:
         """Read and merge the provenance_*.json files of an aggregates folder."""
-        provenance = cls()
+        parts = []
         for path in sorted(aggregates.glob("provenance_*.json")):
             try:
-                provenance = provenance.merge(CONTENT.validate_python(read_json(path)))
+                parts.append(CONTENT.validate_python(read_json(path)))
             except ValueError as error:
                 raise UserError(
                     f"{path} is no provenance file of this version; make the aggregates again."
                 ) from error
-        return provenance
+        return cls.join(parts)
+
+    @classmethod
+    def join(cls, parts: Iterable[Provenance]) -> Provenance:
+        """Join the contents of several files."""
+        return functools.reduce(cls.merge, parts, cls())
 
     def merge(self, other: Provenance) -> Provenance:
         """Merge the contents of two files."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
-from itertools import chain
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...config import Config, load_protocol, read_datasets, read_paper_device
-from ...dependencies import list_settings, select_settings
+from ...config import Config, find_row, load_protocol, read_datasets, read_paper_device
+from ...dependencies import collect_dependencies, identify_run
 from ...records import Images, ReleasedOrigin, read_record
-from .. import schemas
-from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, TIMES
+from ..schemas import (
+    BICUBIC_GRID,
+    GRID,
+    RUN,
+    SCHEMAS,
+    TIMES,
+    expand_pattern,
+    find_jobs,
+    list_inputs,
+)
 from .differences import PAPER_PRESET, Scope, join_values
 
 SCOPES = {  # the numbers that a provenance file is about
@@ -23,24 +30,39 @@ SCOPES = {  # the numbers that a provenance file is about
     "provenance_asr_timing": (Scope.ASR_LATENCY,),
 }
 Json = Mapping[str, Any]
+Records = Mapping[str, Json]
+"""The content of JSON files by their path below the results folder."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The dependencies of a run of an arm or method, and those that the paper's has, by name.
+
+    An empty `subject` stands for what no run records: the settings of scores and times.
+    """
+
+    subject: str
+    recorded: dict[str, Any]
+    published: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Recorded:
     """The recorded conditions of one benchmark's runs; what was not recorded is empty.
 
-    `scopes`: the numbers that were measured. `settings`: the values of the runs by dotted name.
-    `seeds`, `timed_seeds`: trained and timed seeds by arm or method. `imported`: weights that were
-    not trained here, by arm or method. `train`, `validation`, `evaluate`: image sets, the last by
-    column. `devices`, `timed_on`: names of devices. `shared_gpu`: arms or methods timed while other
-    processes used the GPU. `not_timed`: arm or method, clock, set and reason of absent times.
-    `sizes_only`: blank images were timed.
+    `scopes`: the numbers that were measured. `settings`: the dependencies of each run. `passes` of
+    a timing to warm up and timed. `seeds`, `timed_seeds`: trained and timed seeds by arm or method.
+    `imported`: weights that were not trained here, by arm or method. `train`, `validation`,
+    `evaluate`: image sets, the last by column. `devices`, `timed_on`: names of devices.
+    `shared_gpu`: arms or methods timed while other processes used the GPU. `not_timed`: arm or
+    method, clock, set and reason of absent times. `sizes_only`: blank images were timed.
     """
 
     benchmark: str
     preset: str = PAPER_PRESET
     scopes: Sequence[Scope] = ()
-    settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    settings: Sequence[Settings] = ()
+    passes: Sequence[int] = ()
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     timed_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     imported: Mapping[str, ReleasedOrigin] = field(default_factory=dict)
@@ -56,16 +78,32 @@ class Recorded:
     git: Mapping[str, Any] = field(default_factory=dict)
 
 
-def gather(name: str, results: Path, config: Config) -> Recorded:
-    """Gather the records below `results` that a provenance file of `SCHEMAS` is made from."""
+def read_records(name: str, results: Path, config: Config) -> Records:
+    """Read the records below `results` that a provenance file of `SCHEMAS` is made from."""
+    arrays = ("train", "validation", *_list_columns(name, config))
+    files = [f"{SCHEMAS[name].benchmark}/arrays/{array}.json" for array in arrays]
+    files += [file for file in list_inputs(name, config) if file.endswith(".json")]
+    return {file: read_record(results / file) for file in files if (results / file).is_file()}
+
+
+def gather(name: str, records: Records, config: Config) -> Recorded:
+    """Gather the conditions of runs from the records that a provenance file is made from."""
     benchmark = SCHEMAS[name].benchmark
-    read = partial(_read, name, results, config)
-    runs, timings = [*read(RUN)], [*read(f"{TIMES}.json")]
-    scored = [*read(f"{BICUBIC_GRID}.json"), *read(f"{GRID}.json")]
+
+    def select(pattern: str) -> list[Json]:
+        if pattern not in SCHEMAS[name].inputs:
+            return []
+        files = expand_pattern(name, config, pattern)
+        return [{**records[file], **fields} for fields, file in files if file in records]
+
+    runs, timings = select(RUN), select(f"{TIMES}.json")
+    scored = [*select(f"{BICUBIC_GRID}.json"), *select(f"{GRID}.json")]
     columns = _list_columns(name, config)
-    folder = results / benchmark / "arrays"
-    paths = [folder / f"{name}.json" for name in ("train", "validation", *columns)]
-    arrays = {path.stem: _read_images(read_record(path)) for path in paths if path.is_file()}
+    arrays = {
+        array: _read_images(records[file])
+        for array in ("train", "validation", *columns)
+        if (file := f"{benchmark}/arrays/{array}.json") in records
+    }
     evaluate = arrays
     if benchmark == "asr":  # what was timed, or scored at any scale; bicubic needs no training
         evaluate = {each["timed"]: _read_images(each) for each in timings if each.get("datasets")}
@@ -77,7 +115,8 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
         benchmark=benchmark,
         preset=config["preset"],
         scopes=[scope for scope in SCOPES[name] if measured.get(scope.measure, runs)],
-        settings=_collect_settings(config, benchmark, runs),
+        settings=collect_settings([name], runs, config),
+        passes=[config["latency"]["warmup"], config["latency"]["passes"]],
         seeds=_collect_seeds(runs),
         timed_seeds=_collect_seeds(timings),
         imported={
@@ -102,13 +141,6 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
     )
 
 
-def _read(name: str, results: Path, config: Config, pattern: str) -> Iterator[Json]:
-    """Read the records of a pattern with its fields, if the file is made from that pattern."""
-    if pattern in SCHEMAS[name].inputs:
-        for fields, path in schemas.find_files(name, results, config, pattern):
-            yield read_record(path) | fields
-
-
 def _list_columns(name: str, config: Config) -> list[str]:
     """List the evaluation columns of a provenance file."""
     if SCHEMAS[name].benchmark == "native":
@@ -129,46 +161,36 @@ def _collect_seeds(records: Iterable[Json]) -> dict[str, list[int]]:
     return {subject: sorted(seeds) for subject, seeds in found.items()}
 
 
-def _collect_settings(config: Config, benchmark: str, runs: Sequence[Json]) -> dict[str, list[Any]]:
-    """Collect the values of a benchmark's settings: those of its runs, else the config's.
+def collect_settings(
+    names: Collection[str], runs: Sequence[Json], config: Config
+) -> list[Settings]:
+    """Collect what the numbers of some provenance files depend on, here and in the paper.
 
-    Without runs, training settings have no values. A setting that no run reads, such as the size
-    of another encoder, has the config's.
+    A run has recorded it. What no run records, such as the settings of metrics, is the config's.
     """
-    names = [
-        name
-        for part in (benchmark, "latency", "diagnostics")
-        for name in list_settings(config, part)
-    ]
-    training = f"{benchmark}.training."
-    found = {
-        k: [v] for k, v in select_settings(config, names).items() if not k.startswith(training)
-    }
-    if not runs:
-        return found
-    identities = [_read_identity(run) for run in runs]
-    for name in names:
-        of_run = name.startswith((f"{benchmark}.model.", training))
-        if of_run or any(name in run for run in identities):
-            known = _list_distinct((run[name] for run in identities if name in run), empty=True)
-            # A run without an identity makes its settings unknown.
-            found[name] = (known or found.get(name, [])) if all(identities) else []
-    return found
+    settings = [_read_identity(run) for run in runs]
+    of_runs = {name for each in settings for name in each.recorded | each.published}
+    others = Settings("", {}, {})
+    for job in find_jobs(names):
+        published = collect_dependencies("aggregate", job, load_protocol())
+        for name, value in collect_dependencies("aggregate", job, config).items():
+            if name not in of_runs and ".training." not in name:
+                others.recorded[name], others.published[name] = value, published.get(name)
+    return [*settings, others]
 
 
-def _read_identity(run: Json) -> Json:
+def _read_identity(run: Json) -> Settings:
     """Read the dependencies of a run; of an imported run of this project the original ones."""
-    identity = run.get("identity") or {}
-    return {**identity, **((run.get("released") or {}).get("identity") or {})}
+    subject, released = run["subject"], run.get("released") or {}
+    identity = {**(run.get("identity") or {}), **(released.get("identity") or {})}
+    imported = [subject] if released and released.get("identity") is None else []
+    config = load_protocol() | {"released": dict.fromkeys(imported, "")}
+    return Settings(subject, identity, identify_run(find_row(subject), config))
 
 
-def _list_distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
-    """Return the distinct values, which need not be hashable; empty ones only with `empty`."""
-    found: list[Any] = []
-    for value in values:
-        if value not in found and (value or empty):
-            found.append(value)
-    return found
+def _list_distinct(values: Iterable[Any]) -> list[Any]:
+    """List the distinct values but for empty ones."""
+    return [*dict.fromkeys(value for value in values if value)]
 
 
 # --- the paper ------------------------------------------------------------------------------------
@@ -178,23 +200,16 @@ def _list_distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
 def read_paper(benchmark: str) -> Recorded:
     """Return the conditions of the paper's numbers.
 
-    The settings are those of config/paper/protocol.yaml, the images those of config/datasets.tsv.
+    The images are those of config/datasets.tsv; each run is compared with its own `Settings`.
     """
     config = load_protocol()
-    native = benchmark == "native"
-    data = config["native"]["data"] if native else config["asr"]
-    subjects = config["native"]["arms"] if native else config["asr"]["methods"]
-    training = select_settings(config, [f"{benchmark}.training"])
+    data = config["native"]["data"] if benchmark == "native" else config["asr"]
+    subjects = config["native"]["arms"] if benchmark == "native" else config["asr"]["methods"]
     seeds: list[int] = config["seeds"]
-    files = (name for name in SCOPES if SCHEMAS[name].benchmark == benchmark)
     return Recorded(
         benchmark=benchmark,
-        scopes=[*chain.from_iterable(SCOPES[name] for name in files)],
-        settings=_collect_settings(config, benchmark, ()) | {k: [v] for k, v in training.items()},
         seeds=dict.fromkeys(subjects, seeds),
-        timed_seeds=dict.fromkeys(subjects, seeds),
         train=_list_published_sets(data["train"]),
-        validation=_list_published_sets(data["train"]) if native else (),
         evaluate={
             column: _list_published_sets([name]) for column, name in data["evaluate"].items()
         },
@@ -204,12 +219,8 @@ def read_paper(benchmark: str) -> Recorded:
 
 
 def _list_published_sets(names: Iterable[str]) -> list[Images]:
+    rows = [read_datasets()[name] for name in names]
     return [
-        Images(
-            dataset=name,
-            title=read_datasets()[name].title,
-            images=read_datasets()[name].images,
-            complete=True,
-        )
-        for name in names
+        Images(dataset=row.dataset, title=row.title, images=row.images, complete=True)
+        for row in rows
     ]

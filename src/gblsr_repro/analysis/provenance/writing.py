@@ -11,12 +11,13 @@ from ...records import Images, ReleasedOrigin
 from ...wording import list_some
 from .comparison import compare
 from .differences import Benchmark, Provenance, Scope
-from .recorded import Recorded, gather, read_paper
+from .recorded import Recorded, gather, read_paper, read_records
 
 
 def write_provenance(name: str, results: Path, config: Config, output: Path) -> None:
     """Write a provenance file of `SCHEMAS` as JSON, from the records below `results`."""
-    write_json(output, asdict(build_provenance(gather(name, results, config))))
+    records = read_records(name, results, config)
+    write_json(output, asdict(build_provenance(gather(name, records, config))))
 
 
 def build_provenance(run: Recorded) -> Provenance:
@@ -24,12 +25,11 @@ def build_provenance(run: Recorded) -> Provenance:
     paper = read_paper(run.benchmark)
     facts, published = list_facts(run), list_facts(paper)
     pairs = {label: (text, published.get(label, "")) for label, text in facts.items()}
-    passes = [*run.settings.get("latency.warmup", ()), *run.settings.get("latency.passes", ())]
     return Provenance(
         run.preset,
         (Scope.STRUCTURE, *run.scopes),
         compare(run, paper),
-        {run.benchmark: Benchmark(run.seeds, run.timed_on, passes, pairs)},
+        {run.benchmark: Benchmark(run.seeds, run.timed_on, run.passes, pairs)},
         run.versions,
         run.git,
     )
