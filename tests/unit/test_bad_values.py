@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[2]
     ("overlay", "sentence"),
     [
         ({"asr": {"scales": [1, 2, 3, 4]}}, "asr.scales.0 is 1: Input should be greater than 1."),
+        ({"asr": {"scales": [1.2345678, 2, 3, 4]}}, "must have at most six digits"),
         ({"seeds": [2**32]}, "seeds.0 is 4294967296: Input should be less than"),
         ({"results": "-rf"}, "results is '-rf': must be a folder below"),
         ({"results": "../outside"}, "results is '../outside': must be a folder below"),
@@ -85,6 +86,8 @@ def test_results_that_are_links(tmp_path, monkeypatch):
         (b"native:\n  data: [1, 2\n", "overlay.yaml cannot be read at line 3, column 1"),
         (b"native:\n  x: 1\n  x: 2\n", "line 3, column 3: the key 'x' comes twice"),
         ("a: caf\u00e9\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8."),
+        (b"seeds: [010]\n", r"line 1, column 9: 010 would be 8; write the number without leading"),
+        (b"steps: 3:20\n", "line 1, column 8: 3:20 would be 200; write the number without leading"),
         (b"? [a]\n: 1\n", "line 1, column 3: a key must be a name"),
         (b"a: 2026-13-45\n", "month must be in 1..12"),
         (b"a: " + b"9" * 5000, "cannot be read: Exceeds the limit"),

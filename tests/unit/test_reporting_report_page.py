@@ -230,3 +230,23 @@ def test_the_summary_has_a_dash_where_a_number_is_missing_and_no_arm_without_any
     assert main(["summary", "--config", str(overlay)]) == 0
     absent = sum(not row.measured for row in read_claims(tmp_path / "claims.csv"))
     assert f"{absent} not measured" in capsys.readouterr().out
+
+
+def test_the_summary_of_super_resolution_alone_has_its_claims_and_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after the target asr_eval; before anything was run it says so."""
+    overlay = tmp_path / "mine.json"
+    write_json(overlay, load() | {"results": str(tmp_path / "results")})
+    assert main(["summary", "--config", str(overlay)]) == 2
+    assert "no numbers and no pages yet; run the workflow first" in capsys.readouterr().err
+    folder = tmp_path / "results" / "asr"
+    build_paper_run(tmp_path / "results").write()
+    (tmp_path / "results" / "aggregates" / "native.csv").unlink()
+    assert main(["claims", "--config", str(overlay), "--output", str(folder)]) == 0
+    write_text(folder / "report.html", "")
+    assert main(["summary", "--config", str(overlay)]) == 0
+    said = capsys.readouterr().out
+    assert "PSNR" not in said
+    assert re.search(r"claims: \d+ reproduced", said)
+    assert f"report   {folder}/report.html" in said

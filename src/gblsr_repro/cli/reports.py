@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..config import list_arms
+from ..config import Config, list_arms
 from ..errors import UserError
 from ..progress import format_count, log
 from .commands import CONFIG, Options, argument, command, declare, path, path_in_results
@@ -98,14 +98,34 @@ def update_record(options: Options) -> None:
 def print_summary(options: Options) -> None:
     """Print the main numbers of a run and the paths of its tables, figures and pages."""
     from ..analysis.claims import verdicts
-    from ..analysis.reader import Aggregates
     from ..reporting.claims import list_counts
 
     config, results = options.config, Path(options.config["results"])
-    numbers = results / "aggregates" / "native.csv"
-    if not numbers.is_file():
-        raise UserError(f"{numbers} does not exist yet; run the workflow first.")
-    run = Aggregates(numbers.parent, config)
+    names = ("tables", "figures", verdicts.FILE, "report.html")
+    # Each benchmark alone has a page and claims of its own.
+    folders = (results, results / "native", results / "asr")
+    made = [folder / name for folder in folders for name in names if (folder / name).exists()]
+    has_numbers = (results / "aggregates" / "native.csv").is_file()
+    if not made and not has_numbers:
+        raise UserError(f"{results} has no numbers and no pages yet; run the workflow first.")
+    if has_numbers:
+        _print_psnr(results / "aggregates", config)
+    if config["preset"] != "paper":
+        print("These numbers show that everything runs; they are not the paper's experiment.")
+    for place in (place for place in made if place.name == verdicts.FILE):
+        print(f"claims: {list_counts(verdicts.read_claims(place))}")
+    print()
+    for place in made:
+        here = Path.cwd()
+        shown = place.relative_to(here) if place.is_relative_to(here) else place
+        print(f"{place.stem:<8} {shown}")
+
+
+def _print_psnr(aggregates: Path, config: Config) -> None:
+    """Print the PSNR of every arm on every set, and how long the arms were trained."""
+    from ..analysis.reader import Aggregates
+
+    run = Aggregates(aggregates, config)
     columns = list(config["native"]["data"]["evaluate"])
     print(f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns))
     for arm, row in list_arms(config).items():
@@ -115,17 +135,6 @@ def print_summary(options: Options) -> None:
             print(f"{row.name:<32}" + "".join(texts))
     steps = config["native"]["training"]["steps"]
     print(f"{steps} steps, {format_count(len(config['seeds']), 'seed')}, preset {config['preset']}")
-    if config["preset"] != "paper":
-        print("These numbers show that everything runs; they are not the paper's experiment.")
-    if (results / verdicts.FILE).is_file():
-        claims = verdicts.read_claims(results / verdicts.FILE)
-        print(f"claims: {list_counts(claims)}")
-    print()
-    for name in ("tables", "figures", verdicts.FILE, "report.html"):
-        place, here = results / name, Path.cwd()
-        if place.exists():
-            shown = place.relative_to(here) if place.is_relative_to(here) else place
-            print(f"{place.stem:<8} {shown}")
 
 
 # --- cost ---------------------------------------------------------------------------------------

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from ..errors import UserError
 from ..files import read_json_map
@@ -71,6 +72,17 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
                 continue
             raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
         return super().construct_mapping(node, deep)
+
+    def construct_integer(self, node: yaml.ScalarNode) -> int:
+        """Construct an integer; raise `yaml.YAMLError` for 010 and 3:20, to YAML 8 and 200."""
+        value = self.construct_yaml_int(node)
+        if ":" in node.value or re.match(r"[-+]?0[0-7_]", node.value):
+            problem = f"{node.value} would be {value}; write the number without leading zeros or :"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return value
+
+
+_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _UniqueKeyLoader.construct_integer)
 
 
 def read_yaml(path: Path | str) -> Config:
@@ -170,12 +182,20 @@ class Dataset(TableRow):
     url: str = ""
     files: Annotated[Words, Field(min_length=1)]
     images: Count
-    bytes: Annotated[int, Field(ge=0)] = 0
+    bytes: Annotated[int, Field(ge=0, validate_default=True)] = 0
     checksum: str = ""
     license: str = ""
     homepage: str = ""
     stands_in_for: str = ""
     note: str = ""
+
+    @field_validator("bytes")
+    @classmethod
+    def _require_size(cls, size: int, others: ValidationInfo) -> int:
+        """Refuse a download of no size: every file would be larger."""
+        if others.data.get("url") and others.data.get("kind") != "package" and not size:
+            raise ValueError("must be the size of the download, since url names one")
+        return size
 
 
 class ImageSize(TableRow):

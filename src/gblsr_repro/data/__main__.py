@@ -30,6 +30,8 @@ def renew_pins(mirror: str, datasets: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit("usage: python -m gblsr_repro.data MIRROR DATASET ...")
     try:
         renew_pins(sys.argv[1], sys.argv[2:])
     except UserError as error:

@@ -32,6 +32,13 @@ def _require_rise(values: list[float]) -> list[float]:
     return values
 
 
+def _shorten_scale(value: float) -> float:
+    """Return a whole scale as an integer: files are named x2, not x2.0; refuse over six digits."""
+    if float(f"{value:g}") != value:
+        raise ValueError("must have at most six digits, by which files are named")
+    return int(value) if value.is_integer() else value
+
+
 def _require_odd(value: int) -> int:
     """Refuse an even number."""
     if value % 2 == 0:
@@ -74,10 +81,7 @@ Positive = Annotated[float, Field(ge=SMALLEST, le=LARGEST)]
 NotNegative = Annotated[float, Field(ge=0, le=LARGEST)]
 Rate = Annotated[float, Field(ge=SMALLEST, le=10)]  # learning rate
 Share = Annotated[float, Field(ge=0, le=1)]
-# A whole scale stays an integer: files are named x2, not x2.0.
-Scale = Annotated[
-    float, Field(gt=1, le=100), AfterValidator(lambda v: int(v) if v.is_integer() else v)
-]
+Scale = Annotated[float, Field(gt=1, le=100), AfterValidator(_shorten_scale)]
 Distinct = AfterValidator(_require_distinct)
 Column = Annotated[str, match(NAME, "must be a name of letters, digits and _ only", max_length=64)]
 EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
