@@ -10,7 +10,8 @@ from gblsr_repro import cli, config
 def test_a_training_that_blows_up(small_config, job, tmp_path, capsys, decay):
     _, arm, seed, array, run, state = job(tmp_path)
     training = {"learning_rate": 10.0, "weight_decay": decay}  # as large as settings may be
-    settings = config.merge(small_config, {"native": {"training": training}})
+    alone = {"arms": [arm.arm], "training": training}
+    settings = config.merge(small_config, {"native": alone})
     config.write_resolved(settings, tmp_path / "config.yaml")
     command = [
         "native", "train", "--config", tmp_path / "config.yaml", "--arm", arm.arm, "--seed", seed,

@@ -87,15 +87,16 @@ def test_photographs_are_shown_as_images_are_scored(scale):
     assert np.abs(found - (exact.clamp(0, 1) * 255).numpy()).max() < 0.51
 
 
-@pytest.mark.parametrize("decoder", ["lte", "liif", "gblsr"])
+@pytest.mark.parametrize("decoder", ["lte:LTE", "liif:LIIF", "local_spectral:GBLSR"])
 @pytest.mark.parametrize("scale", [*SCALES, 1.5, (3, 2.7)])
 @torch.no_grad()
 def test_every_decoder_shows_a_continued_map_the_same_way_on_every_path(decoder, scale):
-    model, image = model_of(decoder=decoder), image_of((20, 29))
+    model = model_of(decoder=f"gblsr_repro.models.asr.{decoder}")
+    image = image_of((20, 29))
     y, x = scale if isinstance(scale, tuple) else (scale, scale)
     size = (round(20 * y), round(29 * x))
     exact = model.render(image, *size, WHOLE, "plain")
     assert exact.shape[2:] == size
-    paths = {None, "separable"} if decoder == "gblsr" else {None}
+    paths = {None, "separable"} if decoder == "local_spectral:GBLSR" else {None}
     for path in paths:
         assert (model.render(image, *size, WHOLE, path) - exact).abs().max() < 1e-6 * exact.std()

@@ -55,7 +55,7 @@ def test_a_run_of_few_arms_has_every_table_that_its_config_allows(results, arms)
     names = [
         name
         for name, item in list_items(config).items()
-        if item.needs == "native" and item.kind == "table"
+        if item.needs == ("native",) and item.kind == "table"
     ]
     assert {"main_kodak", "winners", "lse"} & {*names}
     assert all(results.build_all(name) for name in names)

@@ -90,7 +90,7 @@ def test_too_few_images_is_one_sentence(settings, array, tmp_path):
 def test_a_signal_ends_the_command_with_status_75(monkeypatch, capsys):
     """As a scheduler asks, which starts the same command again (signals: test_training_loop.py)."""
 
-    def stop(**_):
+    def stop(*_):
         raise StopRequested("was stopped by SIGTERM after step 3 of 30")
 
     monkeypatch.setattr("gblsr_repro.training.runs.train_arm", stop)

@@ -237,7 +237,7 @@ def test_the_other_blocks_of_a_page(page, checkout):
             (checkout.folder / overlay).write_text(block.text)
             assert checkout.run("gblsr-repro", "plan", "--config", overlay) is None, place
         if block.language == "snakemake":
-            folder = checkout.folder / "importing"
+            folder = checkout.folder.parent / "importing"
             folder.mkdir()
             text = block.text.replace("CHECKOUT", str(checkout.folder))
             (folder / "Snakefile").write_text(text)

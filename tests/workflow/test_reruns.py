@@ -228,7 +228,6 @@ ROWS = [
             each("asr_evaluate", METHODS) | BICUBIC),
     setting("asr.evaluate", {"set14": "demo_kodak"},
             each("asr_evaluate", METHODS) | BICUBIC | ASR_TIMED),
-    setting("asr.evaluate", {"urban100": None}, NOTHING),
     # Its border of 6 pixels stands for itself; a set under another column has that one's.
     setting("asr.evaluate", {"other": "demo_div2k_valid", "div2kval": None},
             each("asr_evaluate", METHODS) | BICUBIC),
