@@ -65,6 +65,7 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     (elsewhere / "Snakefile").write_text(snakefile)
     run(elsewhere, "--configfile", "mine.yaml")
     assert (elsewhere / TARGET).is_file()
+    assert (elsewhere / "results/demo/config.yaml").is_file()
     run(elsewhere, "--configfile", "mine.yaml", "--report", elsewhere / "page.html")
     before = listing(elsewhere / "results")
     settings["asr"]["downsampling"] = "pil"

@@ -296,6 +296,7 @@ def check_slurm():
         )
 
 
+# Not of a module, where jobs find out.
 onstart:
     check_slurm()
     try:

@@ -62,10 +62,15 @@ def plan_settings(config: Config, results: str) -> tuple[str, dict[str, str]]:
 
 
 def _read_planned(path: Path) -> Config:
-    """Read the configuration that a job was planned with; write it first if no job has."""
+    """Read the configuration that a job was planned with; write it first if no job has.
+
+    The configuration of the latest job stands in <results>/config.yaml, too, for later commands.
+    """
     planned = os.environ.get(f"{PLANNED}{path.stem}")
     if planned is not None and not path.is_file():
         write_text(path, planned)
+    if planned is not None:
+        write_resolved(json.loads(planned), path.parent.with_name("config.yaml"))
     if not path.is_file():
         raise UserError(
             f"{path} does not exist: the settings were changed after this job was planned; start "
@@ -145,5 +150,7 @@ def read_published_times(benchmark: str) -> list[PublishedTime]:
 
 
 def write_resolved(config: Config, path: Path | str) -> None:
-    """Write the configuration as YAML."""
-    write_text(path, yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False))
+    """Write the configuration as YAML, unless the file has it already."""
+    text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)
+    if not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
+        write_text(path, text)
