@@ -91,6 +91,7 @@ class Record(Entries):
     versions: dict[str, str | None] | None = ABSENT
     not_timed: dict[str, str] | None = ABSENT
     sizes_only: bool = ABSENT
+    shaved: int = ABSENT
     datasets: list[Images] = ABSENT
     finished: str = ABSENT
     sha256: str = ABSENT

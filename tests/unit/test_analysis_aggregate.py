@@ -154,6 +154,17 @@ def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
     assert (ours.mean, ours.std, ours.n) == (pytest.approx(38.0), pytest.approx(1.0), 3)
 
 
+def test_scores_with_the_border_of_another_column_are_refused(tmp_path, config):
+    """As after the data set of one column was given to another."""
+    path = tmp_path / "asr/metrics/bicubic/set5_x2.csv"
+    write_rows(path, "image,psnr_y,ssim_y", "a,33,0.9")
+    write_record(path.with_suffix(".json"), shaved=2)
+    assert made("asr_quality", tmp_path, config, tmp_path)
+    write_record(path.with_suffix(".json"), shaved=8)
+    with pytest.raises(UserError, match=r"without 8 pixels at each border, but set5 leaves out 2"):
+        made("asr_quality", tmp_path, config, tmp_path)
+
+
 def test_super_resolution_latency_keeps_the_clocks_and_the_highest_memory(tmp_path, config):
     for seed, value in ((0, 10.0), (1, 14.0)):
         write_rows(

@@ -231,9 +231,23 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
     """Aggregate PSNR-Y and SSIM-Y of every method, column and scale, and of bicubic (no seeds)."""
     for column in config["asr"]["evaluate"]:
         patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
-        files = chain.from_iterable(find(pattern, column=column) for pattern in patterns)
+        files = [*chain.from_iterable(find(pattern, column=column) for pattern in patterns)]
+        for fields, path in files:
+            check_border(path, float(fields["scale"]), column, config)
         for value in average_images(files, SUPERRES):
             yield {"method": BICUBIC} | value
+
+
+def check_border(path: Path, scale: float, column: str, config: Config) -> None:
+    """Raise `UserError` for scores without another border than the column's, by their record."""
+    described = path.with_suffix(".json")
+    shaved = read_record(described).get("shaved") if described.is_file() else None
+    wanted = math.ceil(scale) + config["asr"]["shave_extra"].get(column, 0)
+    if shaved not in (None, wanted):
+        raise UserError(
+            f"{path} was scored without {shaved} pixels at each border, but {column} leaves out "
+            f"{wanted}; delete the file and run again."
+        )
 
 
 def aggregate_asr_latency(find: Find, config: Config) -> Values:
