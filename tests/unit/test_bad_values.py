@@ -126,6 +126,8 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         (Arm, "arms", "arm", "ground_truth", "none of all, bicubic, ground_truth may"),
         (Method, "methods", "method", "$(id)", "must be a name of letters, digits"),
         (Dataset, "datasets", "dataset", "../x", "must be a name of letters, digits"),
+        (Arm, "arms", "name", "A {x}", "without { and }, to be printed in the PDF"),
+        (Dataset, "datasets", "title", "Фото", "must be of Latin letters"),
         (Arm, "arms", "decoder", ".x:Y", "write package.module:Class"),
         (Arm, "arms", "options", "shift", "write name=value, one space between"),
         (Arm, "arms", "options", "a=1 a=2", "the option 'a' comes twice; remove one"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .addresses import is_imported
-from .rows import Key, Label, Phrases, TableRow, Words, read_table
+from .rows import Key, Phrases, TableRow, Title, Words, read_table
 from .tables import (
     Config,
     find_repository_root,
@@ -45,7 +45,7 @@ class Item(TableRow):
     interpretations: Phrases = ()
     scopes: Words = ()
     adds: Words = ()
-    title: Label
+    title: Title
     caption: str = ""
 
 

@@ -67,6 +67,14 @@ ClassName = Annotated[
     match(r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$", "write package.module:Class", max_length=200),
 ]
 Label = Annotated[Text, Field(max_length=200)]
+# What Snakemake's report and pdflatex print.
+Title = Annotated[
+    Label,
+    match(
+        r"^[ -z|~À-ÏÑ-Ýß-ïñ-ýÿ×Δ≈–—“”‘’]*$",
+        "must be of Latin letters, digits and signs, without { and }, to be printed in the PDF",
+    ),
+]
 Count = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, match(r"^[0-9a-f]{64}$", "write the 64 digits of a SHA-256")]
 Words = Annotated[tuple[str, ...], BeforeValidator(split_words)]

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from ..errors import UserError
 from ..files import read_json_map
 from ..wording import shorten, suggest
-from .rows import ClassName, Count, Key, Label, Options, Row, TableRow, Words, read_table
+from .rows import ClassName, Count, Key, Label, Options, Row, TableRow, Title, Words, read_table
 
 Config = dict[str, Any]
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
@@ -134,8 +134,8 @@ class Arm(TableRow):
     arm: Key
     decoder: ClassName
     options: Options = Field(default_factory=dict)
-    name: Label
-    short: Label
+    name: Title
+    short: Title
     group: Literal["family", "control", "baseline", "ablation", "own"]
     benchmark: bool
     diagnostic: Literal["reference", "control", "log", "linear", ""] = ""
@@ -162,7 +162,7 @@ class Method(TableRow):
     decoder: ClassName
     options: Options = Field(default_factory=dict)
     recipe: Key
-    name: Label
+    name: Title
     group: Literal["baseline", "base", "variant", "own"]
     table: Literal["main", "appendix", ""] = ""
     note: str = ""
@@ -176,7 +176,7 @@ class Dataset(TableRow):
     """
 
     dataset: Key
-    title: Label
+    title: Title
     role: Literal["train", "evaluate"]
     kind: Literal["archive", "files", "package"]
     url: str = ""
