@@ -135,7 +135,7 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         (Dataset, "datasets", "files", "", "is missing"),
         (Dataset, "datasets", "images", "9" * 5000, "Unable to parse input string as an integer"),
         (Arm, "arms", "name", "", "is missing"),
-        (Arm, "arms", "name", "a\0b", "must be text in one line"),
+        (Arm, "arms", "name", "a\0b", "must be of Latin letters"),
         (Method, "methods", "recipe", "../..", "must be a name of letters, digits"),
         (Dataset, "datasets", "bytes", "-1", "Input should be greater than or equal to 0"),
     ],
