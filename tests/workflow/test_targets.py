@@ -63,6 +63,41 @@ def test_jobs_write_to_their_logs_alone(everything):
     assert all(re.search(r" > \S+/logs/\S+ 2>&1$", command) for command in commands), commands
 
 
+PLANNED_WITH = re.compile(r"^ *(from gblsr_repro\S* import .*)$", re.MULTILINE)
+PLANNING = """
+import sys
+{imports}
+config = settings_module.load(["config/demo.yaml"])
+group_items(config)
+for rule, subject in [("train", "liif"), ("asr_train_run", "lte_rdn"), ("report", None)]:
+    row = {{**settings_module.read_arms(), **settings_module.read_methods()}}.get(subject)
+    dependencies.collect_dependencies(rule, row, config)
+absent = {{"torch", "numpy", "pandas", "safetensors", "PIL", "filelock", "matplotlib", "scipy"}}
+print(absent & sys.modules.keys() or "nothing")
+"""
+
+
+def test_planning_imports_neither_torch_nor_numpy_nor_pandas(repository):
+    """So that a Snakemake in an environment of its own, with pydantic beside it, can plan."""
+    text = "".join(path.read_text() for path in (repository / "workflow/rules").glob("*.smk"))
+    code = PLANNING.format(imports="\n".join(PLANNED_WITH.findall(text)))
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+    assert done.stdout == "nothing\n"
+
+
+def test_planning_needs_no_torch(repository, tmp_path):
+    (tmp_path / "torch.py").write_text("raise ImportError('torch was imported')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", "all"],
+        cwd=repository,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
 def list_rules(said):
     return {rule for rule, _ in list_jobs(said)}
 
