@@ -160,6 +160,15 @@ def test_several_bounds_hold_one_by_one() -> None:
     assert outcome.reason == "1 of 3 miss; furthest 0.800 against 0.09"
 
 
+def test_the_furthest_miss_is_the_largest_multiple_of_what_is_allowed() -> None:
+    """Nothing is allowed beside a published 0, of which every miss is an infinite multiple."""
+    said = Published.parse("0 / 100 / 50")
+    outcome = Equals(0.1).judge(said, estimate(3.0, 180.0, 90.0), None)
+    assert outcome.reason == "3 of 3 miss; furthest 3 against 0"
+    outcome = Equals(0.1).judge(said, estimate(0.0, 150.0, 95.0), None)
+    assert outcome.reason == "2 of 3 miss; furthest 95 against 50"
+
+
 def test_the_paper_s_numbers_are_shown_as_printed() -> None:
     assert str(Published.parse("+0.126 / +0.034")) == "+0.126 / +0.034"
     assert str(Published.parse("1.07e-4")) == "1.07e-04"

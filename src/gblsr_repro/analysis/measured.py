@@ -120,7 +120,7 @@ class Measured:
         return self._read_column(RUNS["asr" if is_method else "native"], "arm", subjects, column)
 
     def _read_column(self, aggregate: str, key: str, names: Names, column: str) -> Estimate:
-        """Read a column of all rows of some names, exactly."""
+        """Read a column of a plain table, of all rows of some names, as numbers without error."""
         self.require(aggregate)
         values: list[float] = []
         sources = []

@@ -330,11 +330,16 @@ def _find_nearest(published: Published, here: Estimate) -> Sequence[int]:
 def _describe_furthest_miss(
     published: Published, here: Estimate, misses: np.ndarray, allowed: np.ndarray
 ) -> str:
-    """Name the number that misses most beyond its allowance; empty for a single number."""
-    failing = int(np.count_nonzero(misses > allowed))
-    if not failing or len(misses) == 1:
+    """Describe which of several numbers misses by the largest multiple of what is allowed.
+
+    Where nothing is allowed, every miss is infinitely far, and the longest distance counts. Empty
+    for a single number.
+    """
+    failing = np.flatnonzero(misses > allowed)
+    if not len(failing) or len(misses) == 1:
         return ""
-    worst = int(np.argmax(np.where(allowed > 0, misses / np.where(allowed, allowed, 1), misses)))
+    multiples = np.where(allowed > 0, misses / np.where(allowed > 0, allowed, 1), np.inf)
+    worst = max(failing, key=lambda place: (multiples[place], misses[place]))
     value = published.format_measured([here.values[worst]])
     goal = published.format([np.broadcast_to(published.values, misses.shape)[worst]])
-    return f"{failing} of {len(misses)} miss; furthest {value} against {goal}"
+    return f"{len(failing)} of {len(misses)} miss; furthest {value} against {goal}"

@@ -201,7 +201,7 @@ def frame_image(axes: Axes) -> None:
 
 
 def draw_message(axes: Axes, text: str) -> None:
-    """Draw into an axes without data the reason, in place of empty scales."""
+    """Write into an axes why it has no data, in place of empty scales."""
     frame_image(axes)
     for spine in axes.spines.values():
         spine.set_linestyle((0, (2, 2)))
