@@ -96,7 +96,7 @@ def run_job(job: str, root: Path, settings: configuration.Config, folder: Path) 
 
 def run_model(name: str, settings: configuration.Config) -> dict:
     """Compute an image by an untrained model, and gradients; return its versions and numbers."""
-    model = made.moved(made.model(name, settings), 0.05)
+    model = made.moved(made.model(name, settings), 0.05).eval()  # without stochastic depth
     image = torch.from_numpy(made.noise(1, 3, 17, 21)).float() / 255
     if isinstance(model, ASRModel):
         shown = model.render(image, 40, 50, 10_000)
