@@ -71,7 +71,8 @@ def test_a_whole_scale_stays_a_whole_number(load):
 @pytest.mark.parametrize("name", GENERATED)
 def test_what_is_made_from_the_config_and_its_tables_is_up_to_date(repository, name):
     """`python -m gblsr_repro.config` renews them."""
-    if name.endswith(".json") and pydantic.VERSION < "2.14":
+    version = tuple(map(int, pydantic.VERSION.split(".")[:2]))
+    if name.endswith(".json") and version < (2, 14):
         pytest.skip("older versions of pydantic write the same schema in other words")
     text = (repository / name).read_text(encoding="utf-8")
     assert GENERATED[name](text) == text
