@@ -147,6 +147,8 @@ def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
     write_rows(root / "bicubic/set5_x2.csv", header, "a,33,0.9", "b,34,0.8")
     for seed, value in ((0, 36), (1, 38), (2, 40)):
         write_rows(root / f"gblsr_asr/seed{seed}/set5_x2.csv", header, f"a,{value},0.9", "b,38,1")
+    for path in root.rglob("*.csv"):
+        write_record(path.with_suffix(".json"), shaved=2)
     found = made("asr_quality", tmp_path, config, tmp_path)
     assert found["set5", "bicubic", "2", "psnr_y"].mean == pytest.approx(33.5)
     assert math.isnan(found["set5", "bicubic", "2", "psnr_y"].std)

@@ -240,10 +240,9 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
 
 def check_border(path: Path, scale: float, column: str, config: Config) -> None:
     """Raise `UserError` for scores without another border than the column's, by their record."""
-    described = path.with_suffix(".json")
-    shaved = read_record(described).get("shaved") if described.is_file() else None
+    shaved = read_record(path.with_suffix(".json")).get("shaved")
     wanted = math.ceil(scale) + config["asr"]["shave_extra"].get(column, 0)
-    if shaved not in (None, wanted):
+    if shaved != wanted:
         raise UserError(
             f"{path} was scored without {shaved} pixels at each border, but {column} leaves out "
             f"{wanted}; delete the file and run again."

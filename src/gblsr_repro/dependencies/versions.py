@@ -18,7 +18,6 @@ from ..wording import suggest
 MODEL_VERSIONS = {
     "gblsr_repro.models.encoder": 1,
     "gblsr_repro.models.gblsr": 1,
-    "gblsr_repro.models.adaptive_order": 1,
     "gblsr_repro.models.fourier_mlp": 1,
     "gblsr_repro.models.liif": 1,
     "gblsr_repro.models.lte": 1,

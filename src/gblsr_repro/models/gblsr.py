@@ -214,3 +214,25 @@ class FullLinearDecoder(FullDecoder):
     """GB-LSR-Full-Linear: as Full, with the bandwidth on a linear scale."""
 
     map_to_bandwidth = staticmethod(spectral.map_to_linear_bandwidth)
+
+
+# --- arms of the authors' package alone -----------------------------------------------------------
+
+# The paper has none with one bandwidth and a cutoff order per patch. The package builds them where
+# `adapt_order` is left at True, its default, with `bandwidth_mode` fixed_midpoint or global_scalar.
+
+
+class FixedOrderDecoder(FixedDecoder):
+    """GB-LSR-Fixed with a cutoff order per patch."""
+
+    def predict_spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the constant bandwidth and predict the cutoff order per patch."""
+        return self.fixed_bandwidth, self.map_to_order(self.predict_raw(features)[1])
+
+
+class ScalarOrderDecoder(ScalarDecoder):
+    """GB-LSR-Scalar with a cutoff order per patch."""
+
+    def predict_spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the trained bandwidth and predict the cutoff order per patch."""
+        return self.compute_bandwidth(), self.map_to_order(self.predict_raw(features)[1])

@@ -10,7 +10,7 @@ import numpy as np
 from ..config import Arm, Config, Method, locate_row
 from ..dependencies import identify_run, update_identity
 from ..errors import UserError
-from ..models import adaptive_order, gblsr
+from ..models import gblsr
 from ..models.asr.local_spectral import GBLSR
 from ..models.base import Model
 from .reading import Checkpoint
@@ -25,8 +25,8 @@ MODES: dict[type, tuple[str, bool]] = {
     gblsr.FullDecoder: ("local_logspace", True),
     gblsr.BandwidthLinearDecoder: ("local_linear", False),
     gblsr.FullLinearDecoder: ("local_linear", True),
-    adaptive_order.FixedOrderDecoder: ("fixed_midpoint", True),
-    adaptive_order.ScalarOrderDecoder: ("global_scalar", True),
+    gblsr.FixedOrderDecoder: ("fixed_midpoint", True),
+    gblsr.ScalarOrderDecoder: ("global_scalar", True),
 }
 OF_TRAINING = ("seed", "trained_steps", "total_steps", "epoch", "git_commit", "experiment_id")
 
