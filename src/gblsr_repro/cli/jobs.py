@@ -13,7 +13,8 @@ SEED = argument(
     "--seed", type=parse_seed, required=True, help="seed of initialization and shuffling"
 )
 RUN = path("--run", "DIR", "folder of a trained run")
-RUNS = path("--runs", "RUN", "run folders of trained arms", nargs="+")
+RUNS = path("--runs", "RUN", "run folders of trained arms or methods", nargs="+")
+PICTURES = path("--output", "DIR", "folder for the images")
 ARRAY = path("--array", "NPY", "training array")
 VALIDATION = path("--array", "NPY", "validation array")
 ARRAYS = path("--arrays", "DIR", "folder of the arrays and of the thresholds of the regions")
@@ -118,11 +119,11 @@ declare(
 declare(
     "native exemplars",
     "evaluation.exemplars:write_exemplars",
-    "Write the images of the qualitative figure: originals and reconstructions by trained runs.",
+    "Write the images that are compared: originals and reconstructions by trained runs.",
     CONFIG,
     RUNS,
     ARRAYS,
-    path("--output", "DIR", "folder for the images"),
+    PICTURES,
     uses_gpu=True,
 )
 
@@ -194,6 +195,16 @@ declare(
     CONFIG,
     NEW_SCORES,
     KEPT,
+)
+
+declare(
+    "asr exemplars",
+    "evaluation.exemplars:write_enlarged",
+    "Write the images that are compared: originals and enlarged by trained runs and without one.",
+    CONFIG,
+    RUNS,
+    PICTURES,
+    uses_gpu=True,
 )
 
 declare(
