@@ -22,7 +22,12 @@ from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import Picture, Section, build_simple_table
-from ..reporting.sections import describe_runs, list_differences, list_training_costs
+from ..reporting.sections import (
+    describe_runs,
+    list_conditions,
+    list_differences,
+    list_training_costs,
+)
 from ..reporting.tables.build import build_beside_paper
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES
@@ -61,6 +66,8 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
         claims = read_claims(folder / FILE)
         inside += [list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
+    items = select_items("table", parts[0].source.config)
+    inside.append(list_conditions(parts[0].source, items.values()))
     inside += [describe_conditions(folder, part) for part in parts]
     return Section("Record", INTRODUCTION, inside=inside)
 
@@ -191,7 +198,7 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)
-            yield Section(item.title, caption.on_page, picture=picture)
+            yield Section(item.title, caption.text, picture=picture)
 
 
 def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:

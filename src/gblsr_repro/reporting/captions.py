@@ -23,14 +23,12 @@ RowNumbers = Mapping[str, Column]
 class Caption:
     """What is said of a table or figure, in the marks of `rendering`.
 
-    `on_page` is the text with the conditions; a page has title and differences in other places.
     `conditions` hold for the numbers in any run, `differences` are those of this run from the
-    paper's, a sentence each.
+    paper's, a sentence each; a page has them in one place.
     """
 
     title: str = ""
     text: str = ""
-    on_page: str = ""
     conditions: Sequence[str] = ()
     differences: Sequence[str] = ()
 
@@ -71,27 +69,16 @@ def compose_caption(
             "not stand for the published models"
         )
     text = " ".join(format_sentence(sentence) for sentence in sentences if sentence)
-    conditions = [format_sentence(condition) for condition in conditions]
-    interpretations = (
-        [_describe_interpretations("interpretations", ", ".join(item.interpretations))]
-        if item.interpretations
-        else []
-    )
-    apart = [_describe_interpretations("interpretation", name) for name in item.interpretations]
+    conditions += [
+        f"Rests on this project's interpretation of what the paper leaves open ({name}; see "
+        "docs/interpretations.md)"
+        for name in item.interpretations
+    ]
     return Caption(
         title or item.title,
         text,
-        " ".join([text, *conditions, *interpretations]),
-        [*conditions, *apart],
+        [format_sentence(condition) for condition in conditions],
         list_differences(provenance, item, columns),
-    )
-
-
-def _describe_interpretations(noun: str, names: str) -> str:
-    """Describe on which interpretations of the paper numbers rest."""
-    return (
-        f"Rests on this project's {noun} of what the paper leaves open ({names}; see "
-        "docs/interpretations.md)."
     )
 
 

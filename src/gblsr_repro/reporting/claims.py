@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..analysis.claims.verdicts import JudgedClaim, Verdict
-from .layout import DASH, Table
-from .page import Section, build_simple_table
+from .layout import DASH, Cells, Row, Table
+from .page import Section, build_simple_table, convert_to_anchor
 
 VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.REPRODUCED: (
@@ -95,30 +95,59 @@ def explain_verdicts(rows: Sequence[JudgedClaim]) -> Section:
     return Section("Verdicts", tables=[table])
 
 
-def build_topics(rows: Sequence[JudgedClaim]) -> list[Section]:
-    """Build a section for every topic, with a row for each of its claims."""
+def list_claims(rows: Sequence[JudgedClaim]) -> Section:
+    """List every claim by topic; a reader chooses a verdict, at first what fails or is undecided.
+
+    A claim has its id as its address.
+    """
+    verdicts = [verdict for verdict in Verdict if any(row.verdict == verdict for row in rows)]
+    choices = {
+        "Fails or undecided": [row for row in rows if is_doubtful(row)],
+        **{
+            verdict[0].upper() + verdict[1:]: [row for row in rows if row.verdict == verdict]
+            for verdict in verdicts
+        },
+        "All": rows,
+    }
+    numbers: dict[str, list[int]] = {row.id: [] for row in rows}
+    for number, chosen in enumerate(choices.values(), start=1):
+        for row in chosen:
+            numbers[row.id].append(number)
     # The verdict is second, where a narrow screen shows it, too.
     header = ("Claim", "Verdict", "Paper", "Measured", "Tolerance", "Where", "Remarks")
     shared, sections = find_shared_differences(rows), []
     for topic, of_topic in group_by_topic(rows).items():
         lines = [
-            (
-                row.sentence,
-                format_verdict(row),
-                format_value(row.published, row.unit),
-                format_value(row.measured, row.unit),
-                format_tolerance(row),
-                row.where,
-                format_remarks(row, shared),
-            )
+            Row("", format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id])
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
-        sections.append(Section(topic, rules, [build_simple_table(header, lines)]))
-    return sections
+        table = Table("", "l" * len(header), [header], [lines])
+        sections.append(Section(topic, rules, [table]))
+    labels = [f"{label} ({len(chosen)})" for label, chosen in choices.items()]
+    return Section("Every claim", inside=sections, choices=labels, key="every-claim")
+
+
+def is_doubtful(row: JudgedClaim) -> bool:
+    """Decide whether the measured number fails its claim, or leaves it undecided."""
+    shown_alone = row.verdict in (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED, Verdict.NOT_MEASURED)
+    return row.holds == "no" or (row.holds == "" and not shown_alone)
 
 
 # --- cells ----------------------------------------------------------------------------------------
+
+
+def format_claim(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> Cells:
+    """Format the cells of a claim."""
+    return [
+        row.sentence,
+        format_verdict(row),
+        format_value(row.published, row.unit),
+        format_value(row.measured, row.unit),
+        format_tolerance(row),
+        row.where,
+        format_remarks(row, shared),
+    ]
 
 
 def format_verdict(row: JudgedClaim) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
 
 from .. import __version__
 from .captions import Caption
@@ -12,6 +15,9 @@ from .layout import Cells, Row, Table
 from .rendering import render_template
 
 WIDE = 800  # pixels of a figure across two columns
+SMALL = 120
+Links = Sequence[tuple[str, str]]
+"""Names with addresses."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,29 @@ class Picture:
         """Whether its text is legible on a narrow screen only where a reader can scroll."""
         return self.width > WIDE
 
+    @property
+    def small(self) -> bool:
+        """Whether it is better seen with larger pixels."""
+        return self.width < SMALL
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A picture among those of which a reader chooses one: its name, and what stands under it."""
+
+    name: str
+    picture: Picture
+    text: str
+    links: Links = ()
+
 
 @dataclass(frozen=True)
 class Section:
     """A page or a part of one: text in the marks of `rendering`, tables, a picture, code.
 
-    HTML alone shows `links`, names with addresses, and folds up the sections that are `folded`.
+    HTML alone shows `links`, names with addresses, folds up the sections that are `folded`, and
+    gives one with a `key` an address of its own. A reader chooses one of the pictures `compared`,
+    the original first, and one of `choices`, which shows the rows inside that have its number.
     """
 
     title: str
@@ -40,14 +63,31 @@ class Section:
     tables: Sequence[Table] = ()
     picture: Picture | None = None
     code: str = ""
-    links: Sequence[tuple[str, str]] = ()
+    links: Links = ()
     inside: Sequence[Section] = ()
     folded: bool = False
+    key: str = ""
+    compared: Sequence[Compared] = ()
+    choices: Sequence[str] = ()
 
     @property
     def anchor(self) -> str:
         """The name of the section in addresses."""
-        return re.sub(r"\W+", "-", self.title.lower()).strip("-")
+        return self.key or convert_to_anchor(self.title)
+
+
+def convert_to_anchor(text: str) -> str:
+    """Convert a text to a name in addresses."""
+    return re.sub(r"\W+", "-", text.lower()).strip("-")
+
+
+def list_links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]]:
+    """List names with addresses relative to `folder`, of the files that exist."""
+    return [
+        (label, quote(Path(os.path.relpath(path, folder)).as_posix()))
+        for label, path in files.items()
+        if path.is_file()
+    ]
 
 
 def build_simple_table(
@@ -56,7 +96,7 @@ def build_simple_table(
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
     group = [Row("", cells) for cells in rows]
     return Table(
-        "", columns or "l" * len(header), [header], [group], caption=Caption(on_page=caption)
+        "", columns or "l" * len(header), [header], [group], caption=Caption(text=caption)
     )
 
 
@@ -72,5 +112,17 @@ def render_html(page: Section, warning: str, badges: Mapping[str, Sequence[str]]
     class of templates/page.css.
     """
     return render_template(
-        "page.html.j2", page=page, warning=warning, badges=badges, version=__version__
+        "page.html.j2",
+        page=page,
+        warning=warning,
+        badges=badges,
+        version=__version__,
+        most_choices=max(map(len, _list_choices(page)), default=0),
     )
+
+
+def _list_choices(section: Section) -> Iterator[Sequence[object]]:
+    """List what a reader chooses from, in a section and in those inside it."""
+    yield from (section.compared, section.choices)
+    for inner in section.inside:
+        yield from _list_choices(inner)

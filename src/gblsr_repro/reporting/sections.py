@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from ..analysis.provenance.differences import (
     BENCHMARKS,
@@ -14,7 +15,9 @@ from ..analysis.provenance.differences import (
 )
 from ..analysis.reader import Aggregates
 from ..analysis.training_time import Trainings, sum_up_trainings
+from ..config import Item
 from ..progress import format_duration
+from .captions import compose_caption
 from .layout import DASH, Cells, format_number
 from .page import Section, build_simple_table
 
@@ -63,6 +66,18 @@ def _list_measures(difference: Difference, provenance: Provenance, benchmark: st
     if concerned and {*scopes} <= {*difference.scopes}:
         return "all"
     return ", ".join(dict.fromkeys(scope.measure for scope in concerned))
+
+
+def list_conditions(source: Aggregates, items: Iterable[Item]) -> Section:
+    """List what holds for the numbers of some tables and figures in any run, and of which."""
+    concerned: dict[str, list[str]] = {}
+    for item in items:
+        for text in compose_caption(item, source.provenance).conditions:
+            concerned.setdefault(text, []).append(item.paper)
+    lines = [(text, ", ".join(dict.fromkeys(papers))) for text, papers in concerned.items()]
+    table = build_simple_table(("Condition", "Tables and figures"), lines)
+    text = "" if lines else "None is recorded."
+    return Section("Conditions of tables and figures", text, [table] if lines else [])
 
 
 def describe_runs(source: Aggregates) -> list[Section]:
