@@ -26,16 +26,16 @@ from .asr_scores import build_pair, enlarge_bicubically
 from .native import reconstruct
 
 
-def find_exemplar(config: Config, setting: str, column: str, names: Sequence[str]) -> int:
-    """Find the place of the image of a set, with these `names`, that a setting has for a column.
+def find_exemplar(config: Config, setting: str, key: str, names: Sequence[str]) -> int:
+    """Find the place of the image of a set, with these `names`, that a setting has under a key.
 
     It is the first image where the setting names none. Raises `UserError` when it names one that
     the set lacks.
     """
-    name = get_setting(config, setting).get(column, names[0])
+    name = get_setting(config, setting).get(key, names[0])
     if name not in names:
         raise UserError(
-            f"Config: {setting}.{column} is {name!r}, which is no image of {column}; "
+            f"Config: {setting}.{key} is {name!r}, which is no image of {key}; "
             f"name one of {', '.join(names[:5])}, ..."
         )
     return names.index(name)
@@ -72,11 +72,11 @@ def write_enlarged(config: Config, runs: Sequence[Path], output: Path) -> None:
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     pairs = {}
-    for column, dataset in config["asr"]["evaluate"].items():
+    for dataset in config["asr"]["evaluate"].values():
         for scale in list_compared_scales(config):
             images = list_source_images(dataset, config, scale)
             names = [image.name for image in images]
-            image = images[find_exemplar(config, "asr.exemplars", column, names)]
+            image = images[find_exemplar(config, "asr.exemplars", dataset, names)]
             pair = build_pair(image, scale, config["asr"]["downsampling"])
             pairs[f"{dataset}_x{scale:g}.png"] = pair
     for file, pair in pairs.items():

@@ -16,7 +16,7 @@ from PIL import Image
 from ..analysis import schemas
 from ..analysis.metrics import METRICS, SUPERRES, Metric
 from ..analysis.reader import Aggregates, read_numbers
-from ..config import list_methods
+from ..config import get_setting, list_methods
 from ..errors import UserError
 from ..evaluation import BICUBIC, NEAREST, TRUTH, list_compared_scales
 from .layout import format_number
@@ -29,6 +29,7 @@ OF_THE_WHOLE = (
     "luma before it is rounded to 8 bits."
 )
 NAMES = {TRUTH: "Original", NEAREST: "Nearest pixel"}
+EXEMPLARS = {"native": "native.data.exemplars", "asr": "asr.exemplars"}
 SCORED = {"native": [METRICS[name] for name in ("psnr", "ssim", "lpips")], "asr": SUPERRES}
 
 
@@ -42,9 +43,11 @@ class View:
     scale: str = ""
 
     @property
-    def dataset(self) -> str:
-        """The title of the data set."""
-        return name_dataset(self.source, self.benchmark, self.column)
+    def key(self) -> str:
+        """The name of the set in files and settings: of super-resolution that of the data set."""
+        if self.benchmark == "native":
+            return self.column
+        return find_dataset(self.source, self.benchmark, self.column)
 
     def find_picture(self, subject: str) -> Path:
         """Find the file of a rendering."""
@@ -57,14 +60,8 @@ class View:
         return self._find(f"{schemas.BICUBIC_GRID if subject == BICUBIC else pattern}.csv", subject)
 
     def _find(self, pattern: str, subject: str) -> Path:
-        # Files of super-resolution are named by the data set.
-        name = find_dataset(self.source, self.benchmark, self.column)
-        path = pattern.format(
-            seed=min(self.source.config["seeds"]),
-            subject=subject,
-            column=self.column if self.benchmark == "native" else name,
-            scale=self.scale,
-        )
+        seed = min(self.source.config["seeds"])
+        path = pattern.format(seed=seed, subject=subject, column=self.key, scale=self.scale)
         return self.source.results / path
 
 
@@ -99,21 +96,20 @@ def _compare(views: Iterable[View], subjects: Sequence[str], folder: Path) -> Se
         if TRUTH in present:
             image = _find_image(view, present)
             named = name_image(view.source, view.benchmark, view.column, image)
-            title = f"{view.dataset}{view.scale and f' ×{view.scale}'}, {named}".rstrip(", ")
+            place = name_dataset(view.source, view.benchmark, view.column)
+            title = ", ".join(filter(None, (f"{place}{view.scale and f' ×{view.scale}'}", named)))
             compared = [_show(view, subject, image, title, folder) for subject in present]
             key = "-".join(filter(None, ("see", view.benchmark, view.column, view.scale)))
             sections.append(Section(title, compared=compared, key=key))
     if not sections:
-        raise UserError("No pictures yet.")
+        raise UserError("No pictures yet; the workflow draws them before the page.")
     return Section("", inside=sections)
 
 
 def _find_image(view: View, subjects: Sequence[str]) -> str:
     """Find the name of the image: that in the settings, else the first that was scored."""
-    config = view.source.config
-    section = config["native"]["data"] if view.benchmark == "native" else config["asr"]
-    if view.column in section["exemplars"]:
-        return section["exemplars"][view.column]
+    if name := get_setting(view.source.config, EXEMPLARS[view.benchmark]).get(view.key):
+        return name
     files = (view.find_scores(subject) for subject in subjects)
     return next((read_numbers(file, ["image"])[0]["image"] for file in files if file.is_file()), "")
 

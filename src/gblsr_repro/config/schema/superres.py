@@ -95,8 +95,8 @@ class ASR(Section):
     train: Names = describe("training sets, in this order")
     evaluate: Columns[Column] = describe("evaluation sets: column of the tables to data set")
     exemplars: dict[Column, Text] = describe(
-        "by column: the image that the page compares at the highest trained scale and at the highest "
-        "of all; left out: the first of its set",
+        "by data set: the image that the page compares at the highest trained scale and at the "
+        "highest of all; left out: the first of its set",
         default={},
     )
     scales: Scales = describe("scales that are evaluated")
