@@ -216,9 +216,7 @@ class Results:
     def write_enlarged(self) -> None:
         """Write pictures of super-resolution, larger than a page shows."""
         asr = self.config["asr"]
-        files = [
-            f"{dataset}_x{scale}" for dataset in asr["evaluate"].values() for scale in (4, 8)
-        ]
+        files = [f"{dataset}_x{scale}" for dataset in asr["evaluate"].values() for scale in (4, 8)]
         self._write_pictures("asr", (TRUTH, NEAREST, BICUBIC, *asr["methods"]), files, 300)
 
     def _write_pictures(

@@ -24,6 +24,7 @@ from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import Picture, Section, build_simple_table
 from ..reporting.sections import (
     describe_runs,
+    find_conditions,
     list_conditions,
     list_differences,
     list_training_costs,
@@ -66,8 +67,12 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
         claims = read_claims(folder / FILE)
         inside += [list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
-    items = select_items("table", parts[0].source.config)
-    inside.append(list_conditions(parts[0].source, items.values()))
+    source = parts[0].source
+    captions = (
+        (item.paper, compose_caption(item, source.provenance))
+        for item in select_items("table", source.config).values()
+    )
+    inside.append(list_conditions(find_conditions(captions)))
     inside += [describe_conditions(folder, part) for part in parts]
     return Section("Record", INTRODUCTION, inside=inside)
 

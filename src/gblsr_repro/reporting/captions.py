@@ -28,9 +28,14 @@ class Caption:
     """
 
     title: str = ""
-    text: str = ""
+    sentences: Sequence[str] = ()
     conditions: Sequence[str] = ()
     differences: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """The sentences in a row."""
+        return " ".join(self.sentences)
 
     @property
     def printed(self) -> str:
@@ -68,7 +73,6 @@ def compose_caption(
             f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
             "not stand for the published models"
         )
-    text = " ".join(format_sentence(sentence) for sentence in sentences if sentence)
     conditions += [
         f"Rests on this project's interpretation of what the paper leaves open ({name}; see "
         "docs/interpretations.md)"
@@ -76,7 +80,7 @@ def compose_caption(
     ]
     return Caption(
         title or item.title,
-        text,
+        [format_sentence(sentence) for sentence in sentences if sentence],
         [format_sentence(condition) for condition in conditions],
         list_differences(provenance, item, columns),
     )

@@ -118,7 +118,9 @@ def list_claims(rows: Sequence[JudgedClaim]) -> Section:
     shared, sections = find_shared_differences(rows), []
     for topic, of_topic in group_by_topic(rows).items():
         lines = [
-            Row("", format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id])
+            Row(
+                "", format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id]
+            )
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."

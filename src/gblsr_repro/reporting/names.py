@@ -8,7 +8,6 @@ from ..analysis.reader import Aggregates
 from ..config import OWN, Method, list_methods
 from ..wording import join_words
 
-
 IMAGES = {
     ("set5", "img_003"): "butterfly",
     ("set14", "img_001"): "baboon",

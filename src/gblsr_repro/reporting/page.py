@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -53,7 +53,8 @@ class Compared:
 class Section:
     """A page or a part of one: text in the marks of `rendering`, tables, a picture, code.
 
-    HTML alone shows `links`, names with addresses, folds up the sections that are `folded`, and
+    A picture has a `caption` in place of the text where sentences of it may stand elsewhere. HTML
+    alone shows `links`, names with addresses, folds up the sections that are `folded`, and
     gives one with a `key` an address of its own. A reader chooses one of the pictures `compared`,
     the original first, and one of `choices`, which shows the rows inside that have its number.
     """
@@ -62,6 +63,7 @@ class Section:
     text: str = ""
     tables: Sequence[Table] = ()
     picture: Picture | None = None
+    caption: Caption | None = None
     code: str = ""
     links: Links = ()
     inside: Sequence[Section] = ()
@@ -74,6 +76,20 @@ class Section:
     def anchor(self) -> str:
         """The name of the section in addresses."""
         return self.key or convert_to_anchor(self.title)
+
+
+def list_parts(section: Section) -> Iterator[Section]:
+    """List a section and all that are inside it."""
+    yield section
+    for inner in section.inside:
+        yield from list_parts(inner)
+
+
+def list_captions(section: Section) -> list[Caption]:
+    """List the captions in a section and in those inside it."""
+    parts = [*list_parts(section)]
+    of_tables = [table.caption for part in parts for table in part.tables]
+    return of_tables + [part.caption for part in parts if part.caption]
 
 
 def convert_to_anchor(text: str) -> str:
@@ -95,9 +111,8 @@ def build_simple_table(
 ) -> Table:
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
     group = [Row("", cells) for cells in rows]
-    return Table(
-        "", columns or "l" * len(header), [header], [group], caption=Caption(text=caption)
-    )
+    told = Caption(sentences=[caption] if caption else [])
+    return Table("", columns or "l" * len(header), [header], [group], told)
 
 
 def render_markdown(page: Section) -> str:
@@ -105,24 +120,23 @@ def render_markdown(page: Section) -> str:
     return render_template("page.md.j2", page=page)
 
 
-def render_html(page: Section, warning: str, badges: Mapping[str, Sequence[str]]) -> str:
+def render_html(
+    page: Section,
+    warning: str,
+    badges: Mapping[str, Sequence[str]],
+    elsewhere: Collection[str] = (),
+) -> str:
     """Render a page as HTML that stands alone: it runs no script and asks no server.
 
-    `warning` stands below the title. Cells that begin with a text of `badges` show its sign, in a
-    class of templates/page.css.
+    `warning` stands below the title. Captions lack the sentences that stand `elsewhere`. Cells that
+    begin with a text of `badges` show its sign, in a class of templates/page.css.
     """
     return render_template(
         "page.html.j2",
         page=page,
         warning=warning,
         badges=badges,
+        elsewhere=elsewhere,
         version=__version__,
-        most_choices=max(map(len, _list_choices(page)), default=0),
+        most_choices=max(len(each.compared) + len(each.choices) for each in list_parts(page)),
     )
-
-
-def _list_choices(section: Section) -> Iterator[Sequence[object]]:
-    """List what a reader chooses from, in a section and in those inside it."""
-    yield from (section.compared, section.choices)
-    for inner in section.inside:
-        yield from _list_choices(inner)

@@ -25,8 +25,8 @@ from .page import Compared, Picture, Section, list_links
 
 WINDOW = 256  # pixels of a side that a page shows
 OF_THE_WHOLE = (
-    f"Shown are the {WINDOW} × {WINDOW} pixels in the middle. Scores are of the whole image, by its "
-    "luma before it is rounded to 8 bits."
+    f"Shown are the {WINDOW} × {WINDOW} pixels in the middle. Scores are of the whole image, by "
+    "its luma before it is rounded to 8 bits."
 )
 NAMES = {TRUTH: "Original", NEAREST: "Nearest pixel"}
 EXEMPLARS = {"native": "native.data.exemplars", "asr": "asr.exemplars"}
@@ -89,7 +89,7 @@ def compare_methods(source: Aggregates, folder: Path) -> Section:
 
 
 def _compare(views: Iterable[View], subjects: Sequence[str], folder: Path) -> Section:
-    """Build a section with one for every view that has an original, of what renderings there are."""
+    """Build a section with one for every view that has an original."""
     sections = []
     for view in views:
         present = [subject for subject in subjects if view.find_picture(subject).is_file()]

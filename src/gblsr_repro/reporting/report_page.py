@@ -28,11 +28,12 @@ from .claims import VERDICT_STYLES, count_by_topic, explain_verdicts, list_claim
 from .items import QUALITATIVE, build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset
-from .page import Links, Section, build_simple_table, list_links, render_html
+from .page import Links, Section, build_simple_table, list_captions, list_links, render_html
 from .pictures import compare_arms, compare_methods, embed_picture
 from .sections import (
     describe_runs,
     explain_preset,
+    find_conditions,
     list_conditions,
     list_differences,
     list_training_costs,
@@ -46,8 +47,8 @@ SCORE_PATTERNS = (
     "native/metrics/*/seed*/[!.]*.csv", "asr/metrics/bicubic/[!.]*.csv",
     "asr/metrics/*/seed*/[!.]*.csv",
 )  # fmt: skip
-SCORES = "scores"
-"""The address of the list of files with the scores of single images."""
+SCORES, CONDITIONS = "scores", "conditions"
+"""The addresses of the files with the scores of single images, and of what is said once."""
 OF_IMAGES = {"native", "ablation", "asr_quality"}
 """The aggregates that average scores of images."""
 HOW_TO_COMPARE = (
@@ -75,10 +76,17 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     """Render the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
     judged = _build_or_explain("Claims", partial(_build_claims, claims), source)
-    compared = _build_or_explain("How this run differs from the paper's", _list_conditions, source)
+    compared = _build_or_explain("How this run differs from the paper's", list_differences, source)
     pictures = _build_pictures(source, folder)
     figures = _build_items("figure", _embed_figure, source, folder)
     tables = _build_items("table", _build_table, source, folder)
+    conditions = find_conditions(
+        (_name_paper(part), caption)
+        for part in (*tables.inside, *figures.inside)
+        for caption in list_captions(part)
+    )
+    listed = replace(list_conditions(conditions), key=CONDITIONS)
+    compared = replace(compared, inside=[listed])
     inside = [judged, pictures, compared, tables, figures]
     if preset == "demo":
         learned = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
@@ -88,7 +96,7 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
     page = Section("GB-LSR: the paper and this run", LEAD, inside=inside)
-    return render_html(page, explain_preset(preset), VERDICT_STYLES)
+    return render_html(page, explain_preset(preset), VERDICT_STYLES, conditions)
 
 
 def _build_or_explain(
@@ -99,12 +107,6 @@ def _build_or_explain(
         return build(source)
     except UserError as error:
         return Section(title, str(error))
-
-
-def _list_conditions(source: Aggregates) -> Section:
-    """List how the run differs from the paper's, and what holds for its tables and figures."""
-    items = select_items("table", source.config) | select_items("figure", source.config)
-    return replace(list_differences(source), inside=[list_conditions(source, items.values())])
 
 
 def _list_files(results: Path, folder: Path) -> Section:
@@ -126,9 +128,9 @@ def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
 
 
 def _build_claims(path: Path, source: Aggregates) -> Section:
-    """Build the section of claims, with the claims of each topic folded up."""
+    """Build the section of claims; all of a demo's are folded up."""
     claims = read_claims(path)
-    text, tables = summarize(claims), [count_by_topic(claims)]
+    explained = replace(explain_verdicts(claims), folded=True)
     if source.config["preset"] == "demo":
         holding = sum(row.verdict == Verdict.HOLDS for row in claims)
         text = (
@@ -137,10 +139,10 @@ def _build_claims(path: Path, source: Aggregates) -> Section:
             "A demo can judge none of the others: they rest on the paper's data, training and "
             "device. What it measured for them is folded away below."
         )
-        tables = []
-    explained = replace(explain_verdicts(claims), folded=True)
-    listed = replace(list_claims(claims), folded=source.config["preset"] == "demo")
-    return Section("Claims", text, tables, inside=[explained, listed])
+        listed = replace(list_claims(claims), folded=True)
+        return Section("Claims", text, inside=[explained, listed])
+    by_topic = Section("Claims by topic", tables=[count_by_topic(claims)], folded=True)
+    return Section("Claims", summarize(claims), inside=[by_topic, explained, list_claims(claims)])
 
 
 # --- what a demo learned -------------------------------------------------------------------------
@@ -225,6 +227,11 @@ def _name_item(item: Item) -> str:
     return f"{item.title} ({item.paper})"
 
 
+def _name_paper(section: Section) -> str:
+    """Name the paper's table or figure that a section is about, from its title."""
+    return section.title.rpartition("(")[2].rstrip(")")
+
+
 def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
     """List the files of an item, those that it was made of, and where the scores per image are."""
     name = item.item
@@ -235,13 +242,15 @@ def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
     links = list_links(paths, folder)
     if OF_IMAGES & {*item.needs} and _list_paths(source.results, SCORE_PATTERNS, folder):
         links.append(("scores of every image", f"#{SCORES}"))
-    return links
+    return [*links, ("conditions", f"#{CONDITIONS}")]
 
 
 def _build_pictures(source: Aggregates, folder: Path) -> Section:
     """Build the section of the pictures that a reader compares, of both benchmarks."""
     item = read_items()[QUALITATIVE]
-    scales = " and ".join(f"×{format_scale(scale)}" for scale in list_compared_scales(source.config))
+    scales = " and ".join(
+        f"×{format_scale(scale)}" for scale in list_compared_scales(source.config)
+    )
     titles = _name_item(item), f"Super-resolution {scales}"
     native, enlarged = (
         replace(_build_or_explain(title, partial(compare, folder=folder), source), title=title)
@@ -266,7 +275,7 @@ def _embed_figure(source: Aggregates, item: Item) -> Section:
         raise UserError("not drawn.")
     picture = embed_picture(png, f"{item.title}, described below")
     caption = compose_caption(item, source.provenance)
-    return Section(item.title, caption.text, picture=picture)
+    return Section(item.title, picture=picture, caption=caption)
 
 
 # --- provenance --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..analysis.provenance.differences import (
     BENCHMARKS,
@@ -15,12 +15,12 @@ from ..analysis.provenance.differences import (
 )
 from ..analysis.reader import Aggregates
 from ..analysis.training_time import Trainings, sum_up_trainings
-from ..config import Item
 from ..progress import format_duration
-from .captions import compose_caption
+from .captions import Caption
 from .layout import DASH, Cells, format_number
 from .page import Section, build_simple_table
 
+MANY = 4
 TOTALS = {"native": "All native runs", "asr": "All super-resolution runs"}
 
 
@@ -68,16 +68,28 @@ def _list_measures(difference: Difference, provenance: Provenance, benchmark: st
     return ", ".join(dict.fromkeys(scope.measure for scope in concerned))
 
 
-def list_conditions(source: Aggregates, items: Iterable[Item]) -> Section:
-    """List what holds for the numbers of some tables and figures in any run, and of which."""
+def find_conditions(captions: Iterable[tuple[str, Caption]]) -> dict[str, list[str]]:
+    """Find what stands once for many tables and figures: the sentence, and of which it holds.
+
+    `captions` come with the names of their tables and figures. Their conditions are among it, and
+    sentences under `MANY` of them.
+    """
     concerned: dict[str, list[str]] = {}
-    for item in items:
-        for text in compose_caption(item, source.provenance).conditions:
-            concerned.setdefault(text, []).append(item.paper)
-    lines = [(text, ", ".join(dict.fromkeys(papers))) for text, papers in concerned.items()]
+    conditions: set[str] = set()
+    for paper, caption in captions:
+        conditions |= {*caption.conditions}
+        for text in (*caption.sentences, *caption.conditions):
+            if paper not in concerned.setdefault(text, []):
+                concerned[text].append(paper)
+    return {text: of for text, of in concerned.items() if text in conditions or len(of) >= MANY}
+
+
+def list_conditions(concerned: Mapping[str, Sequence[str]]) -> Section:
+    """List the result of `find_conditions`."""
+    lines = [(text, ", ".join(papers)) for text, papers in concerned.items()]
     table = build_simple_table(("Condition", "Tables and figures"), lines)
-    text = "" if lines else "None is recorded."
-    return Section("Conditions of tables and figures", text, [table] if lines else [])
+    title = "Conditions of tables and figures"
+    return Section(title, "" if lines else "Nothing is recorded.", [table] if lines else [])
 
 
 def describe_runs(source: Aggregates) -> list[Section]:

@@ -96,7 +96,7 @@ class ASR(Section):
     evaluate: Columns[Column] = describe("evaluation sets: column of the tables to data set")
     exemplars: dict[Column, Text] = describe(
         "by data set: the image that the page compares at the highest trained scale and at the "
-        "highest of all; left out: the first of its set",
+        "highest of all; left out: the set's first",
         default={},
     )
     scales: Scales = describe("scales that are evaluated")
