@@ -62,7 +62,7 @@ def server(monkeypatch, rows):
     with serve() as running:
         for number, path in enumerate(PATHS):
             running.content[f"/{path}"] = png(number)
-        rows["set"] = made.changed(SET, url=f"{running.url}/set/{{path}}")
+        rows["set"] = made.changed(SET, urls=f"{running.url}/set/{{path}}")
         yield running
 
 
@@ -248,6 +248,38 @@ def test_set_larger_than_its_row_says_is_refused(server, online, rows):
     assert "img_3.png is larger than" in sentence(online)
 
 
+@pytest.fixture
+def elsewhere(server, rows):
+    """A second server, which has the same files, and its address in the row."""
+    with serve() as other:
+        other.content |= server.content
+        first = " ".join(rows["set"].urls)
+        rows["set"] = made.changed(rows["set"], urls=f"{first} {other.url}/set/{{path}}")
+        yield other
+
+
+@pytest.mark.parametrize("fault", ["404", "503", "refused", "a page"])
+def test_the_next_address_is_asked_where_one_fails(server, elsewhere, online, rows, caplog, fault):
+    """Of the files after it, too, the one that failed is not asked again."""
+    if fault == "refused":
+        gone = "http://127.0.0.1:9/set/{path}"
+        rows["set"] = made.changed(rows["set"], urls=f"{gone} {rows['set'].urls[1]}")
+    server.status = {f"/{path}": [503] * 4 for path in PATHS if fault == "503"}
+    server.content = {f"/{path}": b"<html>" for path in PATHS if fault == "a page"}
+    fetch.fetch_dataset("set", online)
+    assert [path for path, _ in elsewhere.asked] == [f"/{path}" for path in PATHS]
+    assert {path for path, _ in server.asked} <= {f"/{PATHS[0]}"}
+    assert caplog.text.count("Next address: ") == 1
+    assert len(made.located("set", online)) == 3
+
+
+def test_where_no_address_gives_a_file_all_are_named(server, elsewhere, online):
+    server.content = elsewhere.content = {}
+    said = sentence(online)
+    assert said.startswith(f"{elsewhere.url}/set/img_1.png cannot be fetched (the server answered")
+    assert said.endswith(f"; before it {server.url}/set/img_1.png failed, as the log says.")
+
+
 def test_photographs_put_into_resources_need_no_address(rows, online, tmp_path):
     mine = {**FACTS, "images": "2", "bytes": "0"}
     rows["mine"] = made.dataset(dataset="mine", files="my_photos/*.{jpg,JPG}", **mine)
@@ -288,13 +320,29 @@ def packed(server, rows):
     rows["set"] = made.changed(
         SET,
         kind="archive",
-        url=f"{server.url}/set.tar.gz",
+        urls=f"{server.url}/set.tar.gz",
         files="set/s/*.png @set/s/list.txt",
         images="2",
         bytes=str(20 * len(content)),
         checksum="sha256:" + hashlib.sha256(content).hexdigest(),
     )
     return content
+
+
+def test_an_archive_of_another_checksum_is_taken_from_the_next_address(
+    packed, server, online, rows, caplog
+):
+    server.content["/changed.tar.gz"] = archive_of("s/img_1.png", "s/list.txt")
+    urls = f"{server.url}/changed.tar.gz {server.url}/set.tar.gz"
+    rows["set"] = made.changed(rows["set"], urls=urls)
+    fetch.fetch_dataset("set", online)
+    assert [path.stem for path in made.located("set", online)] == ["img_3", "img_1"]
+    assert "changed.tar.gz came with sha256" in caplog.text
+    rows["set"] = made.changed(rows["set"], checksum=f"sha256:{'0' * 64}")
+    made.located("set", online)[0].unlink()
+    said = sentence(online)
+    assert f"{server.url}/set.tar.gz came with sha256" in said
+    assert said.endswith(f"; before it {server.url}/changed.tar.gz failed, as the log says.")
 
 
 def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
@@ -346,7 +394,7 @@ def test_a_page_in_place_of_an_archive_does_not_stay(packed, server, online, row
 
 def test_absent_packages_and_unknown_sets_are_named(online, rows):
     assert "set `mirror`" in sentence(online)
-    rows["set"] = made.changed(SET, kind="package", url="no_such_package/data")
+    rows["set"] = made.changed(SET, kind="package", urls="no_such_package/data")
     assert "no_such_package" in sentence(online)
     with pytest.raises(UserError, match="has no data set 'sett'; did you mean 'set'"):
         fetch.fetch_dataset("sett", online)

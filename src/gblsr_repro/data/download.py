@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import requests
 
 from .. import __version__
-from ..errors import UserError, build_write_error
+from ..errors import UserError, WriteError, build_write_error
 from ..progress import Progress, log
-from ..wording import name_network_settings
+from ..wording import join_words, name_network_settings
 
 ATTEMPTS = 4
 TIMEOUT_SECONDS = (15.0, 60.0)  # to connect; between two pieces
@@ -71,6 +71,38 @@ def download_file(
         tag.unlink(missing_ok=True)
     except OSError as error:
         raise build_write_error(target, error) from error
+
+
+def download_from_any(
+    session: requests.Session,
+    urls: Sequence[str],
+    target: Path,
+    limit: int,
+    check: Callable[[Path, str], None],
+    progress: Progress | None = None,
+) -> str:
+    """Download a file from the first of its addresses that gives it; return that address.
+
+    As `download_file`; `check` gets the address, too. Why an address did not give the file is
+    logged when the next one is tried, and told in the `UserError` for the last.
+    """
+    for number, url in enumerate(urls, 1):
+        try:
+            download_file(session, url, target, limit, lambda part, u=url: check(part, u), progress)
+            return url
+        except WriteError:
+            raise
+        except UserError as error:
+            if number < len(urls):
+                log.warning("%s Next address: %s", error, urls[number])
+            elif number == 1:
+                raise
+            else:
+                earlier = join_words(urls[:-1])
+                raise UserError(
+                    f"{str(error).removesuffix('.')}; before it {earlier} failed, as the log says."
+                ) from error
+    raise ValueError("no address was given")
 
 
 def check_checksum(file: Path, checksum: str, url: str) -> None:
