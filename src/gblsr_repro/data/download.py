@@ -122,7 +122,7 @@ def check_checksum(file: Path, checksum: str, url: str) -> None:
 
 @dataclass(frozen=True)
 class _Transfer:
-    """The transfer of a file to `part`; `tag` holds what identifies its version."""
+    """The transfer of a file to `part`; `tag` holds its address and what identifies its version."""
 
     session: requests.Session
     url: str
@@ -155,8 +155,9 @@ class _Transfer:
 
     def attempt(self) -> None:
         """Transfer the file, or the rest of it."""
-        have = self.part.stat().st_size if self.part.is_file() and self.tag.is_file() else 0
-        headers = {"Range": f"bytes={have}-", "If-Range": self.tag.read_text()} if have else {}
+        version = self.read_tag()
+        have = self.part.stat().st_size if version and self.part.is_file() else 0
+        headers = {"Range": f"bytes={have}-", "If-Range": version} if have else {}
         with self.ask(headers) as answer:
             if answer.status_code == requests.codes.requested_range_not_satisfiable:
                 if answer.headers.get("Content-Range") == f"bytes */{have}":
@@ -187,13 +188,18 @@ class _Transfer:
                 raise
             raise requests.RequestException(error) from error  # no certificates, for example
 
+    def read_tag(self) -> str:
+        """Read the version of the bytes that came from this address; "" without any."""
+        url, _, version = (self.tag.read_text() if self.tag.is_file() else "").partition("\n")
+        return version if url == self.url else ""
+
     def write_tag(self, answer: requests.Response) -> None:
         """Write what identifies the file's version; without it no transfer can be resumed."""
         etag = answer.headers.get("ETag", "")
         version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
         self.tag.unlink(missing_ok=True)
         if version:
-            self.tag.write_text(version)
+            self.tag.write_text(f"{self.url}\n{version}")
 
     def write_blocks(self, answer: requests.Response, size: int) -> int:
         """Append the answer's bytes to the `size` bytes that there are; return the new size.
