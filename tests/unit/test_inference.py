@@ -34,6 +34,7 @@ def test_the_examples_of_the_page_on_photographs(tmp_path, repository, monkeypat
         exec(example, {"content": content})
     assert Image.open("zoomed.png").size == (370, 370)
     assert Image.open("larger.png").size == (440, 420)
+    assert Image.open("wide.png").size == (660, 630)
 
 
 @pytest.mark.parametrize("arm", ["gblsr_scalar", "gblsr_full"])
