@@ -166,7 +166,7 @@ def test_refused_content_leaves_nothing(server, tmp_path, algorithm):
 def get_from_any(urls, target):
     published = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
 
-    def check(part, url):
+    def check(url, part):
         check_checksum(part, published, url)
 
     return download_from_any(open_session(), urls, target, 10**7, check)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import requests
@@ -78,17 +79,17 @@ def download_from_any(
     urls: Sequence[str],
     target: Path,
     limit: int,
-    check: Callable[[Path, str], None],
+    check: Callable[[str, Path], None],
     progress: Progress | None = None,
 ) -> str:
     """Download a file from the first of its addresses that gives it; return that address.
 
-    As `download_file`; `check` gets the address, too. Why an address did not give the file is
+    As `download_file`; `check` gets the address first. Why an address did not give the file is
     logged when the next one is tried, and told in the `UserError` for the last.
     """
     for number, url in enumerate(urls, 1):
         try:
-            download_file(session, url, target, limit, lambda part, u=url: check(part, u), progress)
+            download_file(session, url, target, limit, partial(check, url), progress)
             return url
         except WriteError:
             raise

@@ -126,7 +126,7 @@ def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries
     size = row.bytes
     if not archive.is_file():
 
-        def check(part: Path, url: str) -> None:
+        def check(url: str, part: Path) -> None:
             if row.checksum:
                 check_checksum(part, row.checksum, url)
             archives.check_format(part, url)
@@ -147,7 +147,7 @@ def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries
         for path in paths:
             urls = [place.replace("{path}", path.partition("/")[2]) for place in places]
 
-            def check(part: Path, url: str, path: str = path) -> None:
+            def check(url: str, part: Path, path: str = path) -> None:
                 entries[path] = _inspect_download(path, part, url, recorded)
 
             target = files.root / path

@@ -244,7 +244,8 @@ def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -
 
     Hidden folders, links to folders, folders that cannot be read and `output` are not looked into.
     """
-    inputs, passed_over = [], []
+    inputs: list[Path] = []
+    passed_over: list[Path] = []
 
     def pass_over(error: OSError) -> None:
         if Path(error.filename) == folder:
