@@ -12,8 +12,8 @@ from ..config import find_repository_root
 from ..errors import UserError
 from ..files import write_text
 
-PAGES = ("README.md", "docs/results.md")
-RECORD = "docs/record/README.md"
+QUOTING_PAGES = ("README.md", "docs/results.md")
+RECORD_PAGE = "docs/record/README.md"
 COPY = re.compile(r"<!-- from docs/record: (?P<title>.*?) -->\n.*?<!-- end -->", re.DOTALL)
 
 
@@ -35,15 +35,15 @@ def extract_table(record: str, title: str) -> str:
     """Extract the table of a section from the text of the record page. Raises `UserError`."""
     _, found, rest = record.partition(f"\n## {title}\n")
     if not found:
-        raise UserError(f"{RECORD} has no section {title!r}; mend the mark of the table.")
+        raise UserError(f"{RECORD_PAGE} has no section {title!r}; mend the mark of the table.")
     lines = rest.partition("\n## ")[0].splitlines()
     return "\n".join(line for line in lines if line.startswith("|"))
 
 
 def renew_pages(root: Path) -> None:
     """Renew the tables of all pages of a checkout."""
-    record = (root / RECORD).read_text(encoding="utf-8")
-    for name in PAGES:
+    record = (root / RECORD_PAGE).read_text(encoding="utf-8")
+    for name in QUOTING_PAGES:
         path = root / name
         write_text(path, renew_tables(path.read_text(encoding="utf-8"), record))
 
