@@ -22,7 +22,6 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import complete, find_repository_root, load, merge, validate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
-from gblsr_repro.record import __main__ as renewing
 from gblsr_repro.record import restoring, writing
 from gblsr_repro.record.sources import collect_sources
 from gblsr_repro.record.values import add_tables, collect_tables
@@ -338,19 +337,3 @@ def test_every_score_names_a_run_and_its_commit() -> None:
     assert text.count("\n") == 2 + one_line_each
     overlays = {path.stem for path in (RECORD / "overlays").glob("*.yaml")}
     assert {row[0] for row in runs} <= {*sources} == overlays
-
-
-@pytest.mark.parametrize("page", renewing.QUOTING_PAGES)
-def test_tables_of_numbers_are_those_of_the_record(page: str) -> None:
-    text = (find_repository_root() / page).read_text(encoding="utf-8")
-    recorded = (RECORD / "README.md").read_text(encoding="utf-8")
-    assert renewing.COPY.search(text)
-    assert renewing.renew_tables(text, recorded) == text, "run python -m gblsr_repro.record"
-    if page == "docs/results.md":  # every table there is one of numbers
-        assert not re.search(r"^\|", renewing.COPY.sub("", text), re.MULTILINE)
-
-
-def test_a_table_that_the_record_lacks_is_named() -> None:
-    page = "<!-- from docs/record: Table 99 -->\n\n| 1 |\n\n<!-- end -->"
-    with pytest.raises(UserError, match="no section 'Table 99'"):
-        renewing.renew_tables(page, "# Record\n\n## Table 1\n\n| 2 |\n")
