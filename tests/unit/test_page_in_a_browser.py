@@ -44,9 +44,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Results:
         Image.fromarray(image).save(folder / name / "kodak.png")
     (run.root / "figures").mkdir()
     Image.new("RGB", (1100, 30), "navy").save(run.root / "figures" / "frontier.png")
-    judge.write(run.write(), run.root / "claims.csv", run.config)
+    judge.judge_results(run.write(), run.root / "claims.csv", run.config)
     output = run.root / "report.html"
-    report_page.write(run.root, run.root / "claims.csv", output, run.config)
+    report_page.write_page(run.root, run.root / "claims.csv", output, run.config)
     return run
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..analysis.claims.verdicts import JudgedClaim, Verdict
-from .layout import DASH, Cells, Row, Table
-from .page import Section, build_simple_table, convert_to_anchor
+from .layout import DASH, BodyRow, Cells, Table
+from .page import PageSection, build_simple_table, convert_to_anchor
 
 VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.REPRODUCED: (
@@ -85,17 +85,17 @@ def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
     return build_simple_table(("Topic", "Hold", "Do not hold", "Open"), lines, "lrrr")
 
 
-def explain_verdicts(rows: Sequence[JudgedClaim]) -> Section:
+def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
     """Explain the meaning of each verdict, with the number of claims that got it."""
     lines = [
         (text, str(number), VERDICT_STYLES[verdict][-1])
         for verdict, text, number in count_verdicts(rows)
     ]
     table = build_simple_table(("Verdict", "Claims", "Meaning"), lines)
-    return Section("Verdicts", tables=[table])
+    return PageSection("Verdicts", tables=[table])
 
 
-def list_claims(rows: Sequence[JudgedClaim]) -> Section:
+def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
     """List every claim by topic; a reader chooses a verdict, at first what fails or is undecided.
 
     A claim has its id as its address.
@@ -118,16 +118,16 @@ def list_claims(rows: Sequence[JudgedClaim]) -> Section:
     shared, sections = find_shared_differences(rows), []
     for topic, of_topic in group_by_topic(rows).items():
         lines = [
-            Row(
+            BodyRow(
                 "", format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id]
             )
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
         table = Table("", "l" * len(header), [header], [lines])
-        sections.append(Section(topic, rules, [table]))
+        sections.append(PageSection(topic, rules, [table]))
     labels = [f"{label} ({len(chosen)})" for label, chosen in choices.items()]
-    return Section("Every claim", inside=sections, choices=labels, key="every-claim")
+    return PageSection("Every claim", inside=sections, choices=labels, key="every-claim")
 
 
 def is_doubtful(row: JudgedClaim) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from .. import __version__
 from .captions import Caption
-from .layout import Cells, Row, Table
+from .layout import BodyRow, Cells, Table
 from .rendering import render_template
 
 WIDE = 800  # pixels of a figure across two columns
@@ -50,13 +50,13 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A page or a part of one: text in the marks of `rendering`, tables, a picture, code.
 
-    A picture has a `caption` in place of the text where sentences of it may stand elsewhere. HTML
-    alone shows `links`, names with addresses, folds up the sections that are `folded`, and
-    gives one with a `key` an address of its own. A reader chooses one of the pictures `compared`,
-    the original first, and one of `choices`, which shows the rows inside that have its number.
+    The captions of a page lack the sentences that stand `elsewhere` on it. HTML alone shows
+    `links`, names with addresses, folds up the sections that are `folded`, and gives one with a
+    `key` an address of its own. A reader chooses one of the pictures `compared`, the original
+    first, and one of `choices`, which shows the rows inside that have its number.
     """
 
     title: str
@@ -66,11 +66,12 @@ class Section:
     caption: Caption | None = None
     code: str = ""
     links: Links = ()
-    inside: Sequence[Section] = ()
+    inside: Sequence[PageSection] = ()
     folded: bool = False
     key: str = ""
     compared: Sequence[Compared] = ()
     choices: Sequence[str] = ()
+    elsewhere: Collection[str] = ()
 
     @property
     def anchor(self) -> str:
@@ -78,14 +79,14 @@ class Section:
         return self.key or convert_to_anchor(self.title)
 
 
-def list_parts(section: Section) -> Iterator[Section]:
+def list_parts(section: PageSection) -> Iterator[PageSection]:
     """List a section and all that are inside it."""
     yield section
     for inner in section.inside:
         yield from list_parts(inner)
 
 
-def list_captions(section: Section) -> list[Caption]:
+def list_captions(section: PageSection) -> list[Caption]:
     """List the captions in a section and in those inside it."""
     parts = [*list_parts(section)]
     of_tables = [table.caption for part in parts for table in part.tables]
@@ -110,33 +111,27 @@ def build_simple_table(
     header: Sequence[str], rows: Iterable[Cells], columns: str = "", caption: str = ""
 ) -> Table:
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
-    group = [Row("", cells) for cells in rows]
+    group = [BodyRow("", cells) for cells in rows]
     told = Caption(sentences=[caption] if caption else [])
     return Table("", columns or "l" * len(header), [header], [group], told)
 
 
-def render_markdown(page: Section) -> str:
+def render_markdown(page: PageSection) -> str:
     """Render a page as Markdown."""
     return render_template("page.md.j2", page=page)
 
 
-def render_html(
-    page: Section,
-    warning: str,
-    badges: Mapping[str, Sequence[str]],
-    elsewhere: Collection[str] = (),
-) -> str:
+def render_html(page: PageSection, warning: str, badges: Mapping[str, Sequence[str]]) -> str:
     """Render a page as HTML that stands alone: it runs no script and asks no server.
 
-    `warning` stands below the title. Captions lack the sentences that stand `elsewhere`. Cells that
-    begin with a text of `badges` show its sign, in a class of templates/page.css.
+    `warning` stands below the title. Cells that begin with a text of `badges` show its sign, in a
+    class of templates/page.css.
     """
     return render_template(
         "page.html.j2",
         page=page,
         warning=warning,
         badges=badges,
-        elsewhere=elsewhere,
         version=__version__,
         most_choices=max(len(each.compared) + len(each.choices) for each in list_parts(page)),
     )

@@ -21,7 +21,7 @@ from ..errors import UserError
 from ..evaluation import BICUBIC, NEAREST, TRUTH, list_compared_scales
 from .layout import format_number
 from .names import find_dataset, name_dataset, name_image, name_subject, sort_by_order
-from .page import Compared, Picture, Section, list_links
+from .page import Compared, PageSection, Picture, list_links
 
 WINDOW = 256  # pixels of a side that a page shows
 OF_THE_WHOLE = (
@@ -56,7 +56,7 @@ class View:
 
     def find_scores(self, subject: str) -> Path:
         """Find the file with the scores of all images of the set."""
-        pattern = schemas.SCORES if self.benchmark == "native" else schemas.GRID
+        pattern = schemas.SCORES if self.benchmark == "native" else schemas.GRID_FILE
         return self._find(f"{schemas.BICUBIC_GRID if subject == BICUBIC else pattern}.csv", subject)
 
     def _find(self, pattern: str, subject: str) -> Path:
@@ -65,7 +65,7 @@ class View:
         return self.source.results / path
 
 
-def compare_arms(source: Aggregates, folder: Path) -> Section:
+def compare_arms(source: Aggregates, folder: Path) -> PageSection:
     """Compare on every set of the native benchmark the renderings of one image.
 
     Links are relative to `folder`. Raises `UserError` where there is no picture.
@@ -75,7 +75,7 @@ def compare_arms(source: Aggregates, folder: Path) -> Section:
     return _compare(views, [TRUTH, *arms], folder)
 
 
-def compare_methods(source: Aggregates, folder: Path) -> Section:
+def compare_methods(source: Aggregates, folder: Path) -> PageSection:
     """Compare on every set of super-resolution, at two scales, as `compare_arms` does."""
     asr = source.config["asr"]
     methods = sort_by_order(list_methods(source.config), [asr["base_method"]])
@@ -88,7 +88,7 @@ def compare_methods(source: Aggregates, folder: Path) -> Section:
     return replace(compared, text=OF_THE_WHOLE)
 
 
-def _compare(views: Iterable[View], subjects: Sequence[str], folder: Path) -> Section:
+def _compare(views: Iterable[View], subjects: Sequence[str], folder: Path) -> PageSection:
     """Build a section with one for every view that has an original."""
     sections = []
     for view in views:
@@ -100,10 +100,10 @@ def _compare(views: Iterable[View], subjects: Sequence[str], folder: Path) -> Se
             title = ", ".join(filter(None, (f"{place}{view.scale and f' ×{view.scale}'}", named)))
             compared = [_show(view, subject, image, title, folder) for subject in present]
             key = "-".join(filter(None, ("see", view.benchmark, view.column, view.scale)))
-            sections.append(Section(title, compared=compared, key=key))
+            sections.append(PageSection(title, compared=compared, key=key))
     if not sections:
         raise UserError("No pictures yet; the workflow draws them before the page.")
-    return Section("", inside=sections)
+    return PageSection("", inside=sections)
 
 
 def _find_image(view: View, subjects: Sequence[str]) -> str:

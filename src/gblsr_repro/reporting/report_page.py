@@ -21,14 +21,14 @@ from ..config import Config, Item, list_methods, read_items
 from ..errors import UserError
 from ..evaluation import list_compared_scales
 from ..files import write_text
+from ..metadata import read_metadata
 from ..progress import log
-from ..records import read_record
 from .captions import compose_caption
 from .claims import VERDICT_STYLES, count_by_topic, explain_verdicts, list_claims, summarize
 from .items import QUALITATIVE, build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset
-from .page import Links, Section, build_simple_table, list_captions, list_links, render_html
+from .page import Links, PageSection, build_simple_table, list_links, render_html
 from .pictures import compare_arms, compare_methods, embed_picture
 from .sections import (
     describe_runs,
@@ -61,7 +61,7 @@ LEAD = (
 )
 
 
-def write(results: Path, claims: Path, output: Path, config: Config) -> None:
+def write_page(results: Path, claims: Path, output: Path, config: Config) -> None:
     """Write the page about `results` to `output`. Raises `UserError` without that folder.
 
     `claims` is claims.csv, `config` the run's resolved configuration.
@@ -80,42 +80,42 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     pictures = _build_pictures(source, folder)
     figures = _build_items("figure", _embed_figure, source, folder)
     tables = _build_items("table", _build_table, source, folder)
-    conditions = find_conditions(
-        (_name_paper(part), caption)
-        for part in (*tables.inside, *figures.inside)
-        for caption in list_captions(part)
-    )
+    items = select_items("table", config) | select_items("figure", config)
+    conditions = find_conditions([*tables.inside, *figures.inside], items)
     listed = replace(list_conditions(conditions), key=CONDITIONS)
     compared = replace(compared, inside=[listed])
     inside = [judged, pictures, compared, tables, figures]
     if preset == "demo":
         learned = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
-        first = Section("What it learned", tables=[table for table in learned if any(table.groups)])
+        first = PageSection(
+            "What it learned", tables=[table for table in learned if any(table.groups)]
+        )
         inside = [first, pictures, figures, judged, compared, tables]
     inside.append(_build_or_explain("Cost", list_training_costs, source))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
-    page = Section("GB-LSR: the paper and this run", LEAD, inside=inside)
-    return render_html(page, explain_preset(preset), VERDICT_STYLES, conditions)
+    title = "GB-LSR: the paper and this run"
+    page = PageSection(title, LEAD, inside=inside, elsewhere=conditions)
+    return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
 def _build_or_explain(
-    title: str, build: Callable[[Aggregates], Section], source: Aggregates
-) -> Section:
+    title: str, build: Callable[[Aggregates], PageSection], source: Aggregates
+) -> PageSection:
     """Build a section from the aggregates, or one that says why it cannot be built."""
     try:
         return build(source)
     except UserError as error:
-        return Section(title, str(error))
+        return PageSection(title, str(error))
 
 
-def _list_files(results: Path, folder: Path) -> Section:
+def _list_files(results: Path, folder: Path) -> PageSection:
     """List the files of the results folder that readers may want, as links."""
     links = _list_paths(results, FILE_PATTERNS, folder)
     scores = _list_paths(results, SCORE_PATTERNS, folder)
-    inside = [Section("Scores of every image", links=scores, folded=True, key=SCORES)]
+    inside = [PageSection("Scores of every image", links=scores, folded=True, key=SCORES)]
     text = "" if links else "No files yet."
-    return Section("Files", text, links=links, inside=inside if scores else [])
+    return PageSection("Files", text, links=links, inside=inside if scores else [])
 
 
 def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
@@ -127,7 +127,7 @@ def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def _build_claims(path: Path, source: Aggregates) -> Section:
+def _build_claims(path: Path, source: Aggregates) -> PageSection:
     """Build the section of claims; all of a demo's are folded up."""
     claims = read_claims(path)
     explained = replace(explain_verdicts(claims), folded=True)
@@ -140,9 +140,11 @@ def _build_claims(path: Path, source: Aggregates) -> Section:
             "device. What it measured for them is folded away below."
         )
         listed = replace(list_claims(claims), folded=True)
-        return Section("Claims", text, inside=[explained, listed])
-    by_topic = Section("Claims by topic", tables=[count_by_topic(claims)], folded=True)
-    return Section("Claims", summarize(claims), inside=[by_topic, explained, list_claims(claims)])
+        return PageSection("Claims", text, inside=[explained, listed])
+    by_topic = PageSection("Claims by topic", tables=[count_by_topic(claims)], folded=True)
+    return PageSection(
+        "Claims", summarize(claims), inside=[by_topic, explained, list_claims(claims)]
+    )
 
 
 # --- what a demo learned -------------------------------------------------------------------------
@@ -205,8 +207,8 @@ def _format_gain(value: float) -> str:
 
 
 def _build_items(
-    kind: str, build: Callable[[Aggregates, Item], Section], source: Aggregates, folder: Path
-) -> Section:
+    kind: str, build: Callable[[Aggregates, Item], PageSection], source: Aggregates, folder: Path
+) -> PageSection:
     """Build a section for every table or figure of the run, and say why it lacks the others."""
     items = select_items(kind, source.config)
     items.pop(QUALITATIVE, None)  # a reader compares its pictures
@@ -219,17 +221,12 @@ def _build_items(
     if failures:
         reasons = [(titles[name], reason) for name, reason in failures.items()]
         table = build_simple_table(("What", "Why"), reasons)
-        inside.append(Section("Not in this run", tables=[table]))
-    return Section(f"{kind}s".title(), inside=inside)
+        inside.append(PageSection("Not in this run", tables=[table]))
+    return PageSection(f"{kind}s".title(), inside=inside)
 
 
 def _name_item(item: Item) -> str:
     return f"{item.title} ({item.paper})"
-
-
-def _name_paper(section: Section) -> str:
-    """Name the paper's table or figure that a section is about, from its title."""
-    return section.title.rpartition("(")[2].rstrip(")")
 
 
 def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
@@ -245,7 +242,7 @@ def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
     return [*links, ("conditions", f"#{CONDITIONS}")]
 
 
-def _build_pictures(source: Aggregates, folder: Path) -> Section:
+def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
     """Build the section of the pictures that a reader compares, of both benchmarks."""
     item = read_items()[QUALITATIVE]
     scales = " and ".join(
@@ -258,53 +255,55 @@ def _build_pictures(source: Aggregates, folder: Path) -> Section:
     )
     links = _list_sources(item, source, folder)
     inside = [replace(native, key=QUALITATIVE, links=links), replace(enlarged, key="enlarged")]
-    return Section("Pictures", HOW_TO_COMPARE, inside=inside)
+    return PageSection("Pictures", HOW_TO_COMPARE, inside=inside)
 
 
-def _build_table(source: Aggregates, item: Item) -> Section:
+def _build_table(source: Aggregates, item: Item) -> PageSection:
     """Build the section of a table, with the paper's values beside it folded up."""
     beside = build_beside_paper(source, item) if item.compared else []
-    inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
-    return Section(item.title, tables=build_tables(source, item), inside=inside)
+    inside = (
+        [PageSection("Beside the paper's values", tables=beside, folded=True)] if beside else []
+    )
+    return PageSection(item.title, tables=build_tables(source, item), inside=inside)
 
 
-def _embed_figure(source: Aggregates, item: Item) -> Section:
+def _embed_figure(source: Aggregates, item: Item) -> PageSection:
     """Build the section of a figure, with the image inside the page."""
     png = source.results / "figures" / f"{item.item}.png"
     if not png.is_file():
         raise UserError("not drawn.")
     picture = embed_picture(png, f"{item.title}, described below")
     caption = compose_caption(item, source.provenance)
-    return Section(item.title, picture=picture, caption=caption)
+    return PageSection(item.title, picture=picture, caption=caption)
 
 
 # --- provenance --------------------------------------------------------------------------------
 
 
-def _build_provenance(source: Aggregates) -> Section:
+def _build_provenance(source: Aggregates) -> PageSection:
     """Build the section about what was run, the image arrays and the configuration."""
     try:
         inside = describe_runs(source)
     except UserError as error:
-        inside = [Section("What was run", str(error))]
+        inside = [PageSection("What was run", str(error))]
     inside.append(_list_arrays(source.results))
     if (settings := source.results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
-        inside.append(Section("Configuration of this run", code=code, folded=True))
-    return Section("Provenance", inside=inside)
+        inside.append(PageSection("Configuration of this run", code=code, folded=True))
+    return PageSection("Provenance", inside=inside)
 
 
-def _list_arrays(results: Path) -> Section:
+def _list_arrays(results: Path) -> PageSection:
     """List the image arrays with the checksums that the standardize step recorded."""
     rows = []
     for benchmark in BENCHMARKS:
         for path in sorted((results / benchmark / "arrays").glob("*.json")):
-            record = read_record(path)
-            if record.get("sha256"):
-                images = str(record.get("images", DASH))
-                rows.append((f"{benchmark}/{path.stem}", images, str(record["sha256"])))
+            metadata = read_metadata(path)
+            if metadata.get("sha256"):
+                images = str(metadata.get("images", DASH))
+                rows.append((f"{benchmark}/{path.stem}", images, str(metadata["sha256"])))
     if not rows:
-        return Section("Image arrays", "No image array is standardized yet.")
+        return PageSection("Image arrays", "No image array is standardized yet.")
     caption = "Standardized images; two runs with the same checksums saw the same pixels."
     table = build_simple_table(("Array", "Images", "SHA-256"), rows, caption=caption)
-    return Section("Image arrays", tables=[table])
+    return PageSection("Image arrays", tables=[table])
