@@ -74,8 +74,7 @@ def compose_caption(
             "not stand for the published models"
         )
     conditions += [
-        f"Rests on this project's interpretation of what the paper leaves open ({name}; see "
-        "docs/interpretations.md)"
+        f"Interpretation of the paper: {name} (docs/interpretations.md)"
         for name in item.interpretations
     ]
     return Caption(

@@ -81,7 +81,8 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     figures = _build_items("figure", _embed_figure, source, folder)
     tables = _build_items("table", _build_table, source, folder)
     items = select_items("table", config) | select_items("figure", config)
-    conditions = find_conditions([*tables.inside, *figures.inside], items)
+    parts = [*tables.inside, *figures.inside, *pictures.inside]
+    conditions = find_conditions(parts, items)
     listed = replace(list_conditions(conditions), key=CONDITIONS)
     compared = replace(compared, inside=[listed])
     inside = [judged, pictures, compared, tables, figures]
@@ -253,8 +254,9 @@ def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
         replace(_build_or_explain(title, partial(compare, folder=folder), source), title=title)
         for title, compare in zip(titles, (compare_arms, compare_methods), strict=True)
     )
-    links = _list_sources(item, source, folder)
-    inside = [replace(native, key=QUALITATIVE, links=links), replace(enlarged, key="enlarged")]
+    links, caption = _list_sources(item, source, folder), compose_caption(item, source.provenance)
+    native = replace(native, key=QUALITATIVE, links=links, caption=caption)
+    inside = [native, replace(enlarged, key="enlarged")]
     return PageSection("Pictures", HOW_TO_COMPARE, inside=inside)
 
 
