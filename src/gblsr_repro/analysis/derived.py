@@ -120,28 +120,32 @@ class Timing(NamedTuple):
         return cls(timing["datasets"], format_scale(timing["scale"]), clock)
 
 
-PAPERS = Timing(TIMED, TIMED_SCALE, PAPER)
+PAPER_TIMING = Timing(TIMED, TIMED_SCALE, PAPER)
 
 
-def speeds(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
+def speeds(run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING) -> Estimate:
     """Return a method's speed in units of another's, on each of the timed sets."""
     own, other = (_read_timed(run, name, "mean_ms", timing) for name in (method, reference))
     return other / own
 
 
 def geometric_mean_speed(
-    run: Measured, method: str, reference: str, timing: Timing = PAPERS
+    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
 ) -> Estimate:
     """Return the geometric mean of these speeds."""
     return geometric_mean(speeds(run, method, reference, timing))
 
 
-def mean_speed(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
+def mean_speed(
+    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
+) -> Estimate:
     """Return the arithmetic mean of these speeds."""
     return mean(speeds(run, method, reference, timing))
 
 
-def memory_saved(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
+def memory_saved(
+    run: Measured, method: str, reference: str, timing: Timing = PAPER_TIMING
+) -> Estimate:
     """Return the peak memory that a method saves over another in percent, as mean of the sets."""
     own, other = (_read_timed(run, name, PEAK, timing) for name in (method, reference))
     return 100 * mean(1 - own / other)
