@@ -152,3 +152,5 @@ Measure = Callable[[Measured], Estimate]
 """What measures a claim."""
 Measures = dict[str, Measure]
 """By the id of a claim: what measures it."""
+MeasuresByRow = dict[str, Callable[[str, Measured], Estimate]]
+"""By the id of a column: what measures the cell of a row."""

@@ -122,7 +122,7 @@ def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str
         members = printed.subjects
         name = next((name for name in shown if {*members} <= {*groups[name]}), None)
         if name is not None:
-            printed_times = printed.model_dump(include={*TIMES}, exclude_none=True)
+            printed_times = printed.model_dump(include={*TIMES})
             seconds = {each: float(time) for each, time in printed_times.items()}
             published[name] = Trainings(members, printed.runs, seconds)
     return published

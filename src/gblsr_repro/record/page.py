@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, read_claims
+from ..analysis.claims.cells import CELLS
+from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
@@ -36,8 +37,14 @@ INTRODUCTION = (
     "number of every seed, by the conditions and by the aggregate that it is averaged in, "
     f"[{RUN_TABLE}]({RUN_TABLE}) the commit, device, steps and time of every training, and "
     "`overlays/` the settings of the conditions. A + after a commit: files of the checkout were "
-    "modified or added, such as an overlay. p: of the pooled two-sided t-test by which claims are "
-    "judged; a single run takes the deviation of the paper's seeds."
+    "modified or added, such as an overlay. p: of the pooled two-sided t-test; a single run takes "
+    "the deviation of the paper's seeds."
+)
+
+BY_ARM = (
+    "Every score that the paper prints with its deviation. Same: the 90 % interval of the "
+    "difference lies within the margin. Differs: p < 0.05, and not the same. Else: these seeds "
+    "cannot tell."
 )
 
 
@@ -59,7 +66,8 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
     inside += build_tables(parts)
     if (folder / FILE).is_file():
         claims = read_claims(folder / FILE)
-        inside += [list_diagnostic(claims), summarize_claims(claims)]
+        counted = count_by_arm(claims, parts[0].source)
+        inside += [counted, list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
     inside += [describe_conditions(folder, part) for part in parts]
     return Section("Record", INTRODUCTION, inside=inside)
@@ -192,6 +200,24 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)
             yield Section(item.title, caption.on_page, picture=picture)
+
+
+def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> Section:
+    """Count for every arm and method the published scores that are the same here, or differ."""
+    by_subject: dict[str, list[JudgedClaim]] = {}
+    for row in claims:
+        is_score = row.topic.startswith(CELLS) and row.scope in (Scope.QUALITY, Scope.ASR_QUALITY)
+        subject = row.id.split()[1].rpartition("/")[2] if is_score and row.measured else ""
+        if subject in source.arms or subject in source.methods:
+            by_subject.setdefault(subject, []).append(row)
+    lines = []
+    for subject, rows in by_subject.items():
+        n = count_claims(rows)
+        numbers = (n["same"], n["undecided"], n["different"])
+        lines.append((name_subject(source, subject), *map(str, numbers)))
+    header = ("Arm", "Same", "Cannot tell", "Differs")
+    table = build_simple_table(header, lines, "lrrr")
+    return Section("Published scores by arm", BY_ARM, [table] if lines else [])
 
 
 def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:

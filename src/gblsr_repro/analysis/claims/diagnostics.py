@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...config import load_protocol
 from ..estimates import Estimate, concatenate, span
-from ..measured import Measured, Measures
-from ..subjects import FULL, SCALAR
+from ..measured import Measured, Measures, MeasuresByRow
+from ..subjects import FULL
 
 BANDWIDTH = "gblsr_bandwidth"
 FULL_LINEAR, BANDWIDTH_LINEAR = LINEAR = ("gblsr_full_linear", "gblsr_bandwidth_linear")
@@ -49,3 +49,13 @@ MEASURES: Measures = {
     "within_share_log": lambda run: run.locality(LOG, "t4"),
     "regions_not_better": measure_gains,
 }
+
+BY_ROW: MeasuresByRow = {
+    "locality {} tests_met": lambda arm, run: run.locality(arm, "tests_met"),
+    "locality {} psnr": lambda arm, run: run.ablation(arm, "psnr"),
+    "locality {} delta_psnr": lambda arm, run: run.ablation(arm, "delta_psnr"),
+    "locality {} delta_lpips": lambda arm, run: run.ablation(arm, "delta_lpips"),
+    "locality {} criterion_a": lambda arm, run: run.locality(arm, "criterion_a"),
+    "locality {} criterion_b": lambda arm, run: run.ablation(arm, "criterion_b"),
+}
+"""Table 9, by arm."""

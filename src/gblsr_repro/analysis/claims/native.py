@@ -19,9 +19,10 @@ from ..estimates import (
     mean,
     span,
 )
-from ..measured import Measured, Measures, Names
+from ..measured import Measured, Measures, MeasuresByRow, Names
 from ..metrics import LPIPS, LSE, METRICS, PSNR, Metric
 from ..subjects import (
+    ARMS,
     BASELINES,
     CONTROL,
     FAMILY,
@@ -172,3 +173,17 @@ COST: Measures = {
 }
 
 MEASURES = QUALITY | CRITERIA | ARMS_COMPARED | COST
+
+BY_ROW: MeasuresByRow = {
+    "winners {} best_psnr": lambda name, run: highest_mean(run.native(name, ARMS, "psnr")),
+    "winners {} best_baseline_psnr": lambda name, run: highest_mean(
+        run.native(name, BASELINES, "psnr")
+    ),
+    "winners {} gap_psnr": lambda name, run: gap_to_baselines(run, PSNR, name),
+    "winners {} best_lpips": lambda name, run: lowest_mean(run.native(name, ARMS, "lpips")),
+    "winners {} best_baseline_lpips": lambda name, run: lowest_mean(
+        run.native(name, BASELINES, "lpips")
+    ),
+    "winners {} gap_lpips": lambda name, run: gap_to_baselines(run, LPIPS, name),
+}
+"""Table 4, by data set."""

@@ -9,8 +9,10 @@ numbers all have to be the same, and one that differs is enough, by the p of Ben
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
@@ -37,10 +39,6 @@ class Agreement(StrEnum):
     SHOWN = "shown"
 
 
-def _no_numbers() -> np.ndarray:
-    return np.empty(0)
-
-
 @dataclass(frozen=True)
 class Finding:
     """The result of a rule: the agreement, and the numbers to show with what they may miss by.
@@ -52,9 +50,9 @@ class Finding:
 
     agreement: Agreement
     values: np.ndarray
-    allowed: np.ndarray = field(default_factory=_no_numbers)
-    low: np.ndarray = field(default_factory=_no_numbers)
-    high: np.ndarray = field(default_factory=_no_numbers)
+    allowed: np.ndarray = field(default_factory=partial(np.empty, 0))
+    low: np.ndarray = field(default_factory=partial(np.empty, 0))
+    high: np.ndarray = field(default_factory=partial(np.empty, 0))
     reason: str = ""
 
 
@@ -86,44 +84,33 @@ class Exact(AgreementRule):
 
 @dataclass(frozen=True)
 class Equals(AgreementRule):
-    """A number is the published one where their difference lies within the margin."""
+    """A number is the published one where their difference lies within the margin.
+
+    A `tie` is a difference that the paper calls none: it is held against 0 alone.
+    """
+
+    tie: bool = False
 
     def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         """Test the equivalence of every number with the published one, and their difference."""
-        finding = self._compare(published, here, paper)
-        if not (here.errors > 0).any() or (paper and (paper.errors > 0).any()):
-            return finding
-        return replace(finding, reason="; ".join(filter(None, (finding.reason, THIS_SIDE_ALONE))))
-
-    def _compare(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
         assert self.margin is not None  # as `stated.Claim` makes sure
+        paper = None if self.tie else paper
         goals = np.broadcast_to(paper.values if paper else published.values, here.values.shape)
-        difference = here - (paper or Estimate.exact(goals))
+        difference, margins = here.values - goals, self.margin.compute(goals)
         errors, freedom = combine_sides(here, paper)
-        margins = self.margin.compute(goals)
-        low, high = compute_interval(difference.values, errors, freedom, EQUIVALENCE)
-        p = compute_p(difference.values, errors, freedom)
+        low, high = compute_interval(difference, errors, freedom, EQUIVALENCE)
+        p = compute_p(difference, errors, freedom)
         same = (low >= -margins) & (high <= margins)
         agreement, differs = _decide(same, p)
+        reasons = [_describe_open(same, errors) if agreement is Agreement.UNDECIDED else ""]
         if agreement is Agreement.FAILS:
-            multiples = np.abs(difference.values) / np.where(margins > 0, margins, 1)
-            reason = _describe_furthest(published, here, multiples, differs)
-        elif agreement is Agreement.HOLDS:
-            reason = BY_LESS if ((p < ALPHA) & (errors > 0)).any() else ""
-        elif np.isnan(errors).any():
-            reason = NO_DEVIATION
-        else:
-            reason = f"{(~same).sum()} of {len(here)} undecided" if len(here) > 1 else ""
-        return Finding(agreement, here.values, margins, low, high, reason)
-
-
-@dataclass(frozen=True)
-class Tie(Equals):
-    """A difference that the paper calls none is none: equivalent to 0."""
-
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
-        """Test the equivalence of every difference with 0, whatever it is in the paper."""
-        return self._compare(published, here, None)
+            multiples = np.abs(difference) / np.where(margins > 0, margins, 1)
+            reasons = [_describe_furthest(published, here, multiples, differs)]
+        elif agreement is Agreement.HOLDS and ((p < ALPHA) & (errors > 0)).any():
+            reasons = [BY_LESS]
+        if not self.tie and (here.errors > 0).any() and not (paper and paper.errors.any()):
+            reasons.append(THIS_SIDE_ALONE)
+        return Finding(agreement, here.values, margins, low, high, "; ".join(filter(None, reasons)))
 
 
 @dataclass(frozen=True)
@@ -146,19 +133,12 @@ class OneSided(AgreementRule):
         proven = keeps & ((p < ALPHA) | (here.errors == 0))
         wrong = np.where(here.errors == 0, 0.0, p)
         agreement, reversed_ = _decide(proven, np.where(keeps, 1.0, wrong))
-        if agreement is Agreement.FAILS:
-            reason = f"{reversed_.sum()} of {len(here)} reversed" if len(here) > 1 else ""
-        elif agreement is Agreement.HOLDS:
-            reason = ""
-        elif np.isnan(here.errors).any():
-            reason = NO_DEVIATION
-        else:
-            beyond = (~proven & (distances < 0)).sum()
-            reason = f"{(~proven).sum()} of {len(here)} within noise, {beyond} of them reversed"
+        reason = _describe_open(proven, here.errors) if agreement is Agreement.UNDECIDED else ""
+        if agreement is Agreement.FAILS and len(here) > 1:
+            reason = f"{reversed_.sum()} of {len(here)} reversed"
         low, high = compute_interval(here.values, here.errors, here.freedom, 1 - ALPHA)
-        shown = [int(distances.argmin())]
-        parts = (part[shown] for part in (here.values, allowed, low, high))
-        return Finding(agreement, *parts, reason)
+        at = [int(distances.argmin())]
+        return Finding(agreement, here.values[at], allowed[at], low[at], high[at], reason)
 
 
 @dataclass(frozen=True)
@@ -170,9 +150,9 @@ class Shown(AgreementRule):
         return Finding(Agreement.SHOWN, here.values, reason=DEVIATION)
 
 
-RULES: dict[str, type[AgreementRule]] = {
+RULES: dict[str, Callable[[Margin | None], AgreementRule]] = {
     "equals": Equals,
-    "tie": Tie,
+    "tie": partial(Equals, tie=True),
     "ordering": OneSided,
     "bound": OneSided,
     "exact": Exact,
@@ -208,6 +188,13 @@ def _decide(same: np.ndarray, p: np.ndarray) -> tuple[Agreement, np.ndarray]:
     if same.all():
         return Agreement.HOLDS, differs
     return Agreement.FAILS if differs.any() else Agreement.UNDECIDED, differs
+
+
+def _describe_open(decided: np.ndarray, errors: np.ndarray) -> str:
+    """Describe how many of several numbers are undecided, or that nothing can decide them."""
+    if np.isnan(errors).any():
+        return NO_DEVIATION
+    return f"{(~decided).sum()} of {len(decided)} undecided" if len(decided) > 1 else ""
 
 
 def _describe_furthest(

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from ...config import TableRow, find_repository_root, read_table
+from ...config import TableRow, Words, find_repository_root, read_table
 from ..measured import Measure
 from ..metrics import MARGINS
 from . import compute, diagnostics, native, structure, superres
@@ -19,6 +19,7 @@ MEASURES = (
     | superres.MEASURES
     | compute.MEASURES
 )
+BY_ROW = native.BY_ROW | diagnostics.BY_ROW | structure.BY_ROW | superres.BY_ROW
 RuleName = Literal[*RULES]  # type: ignore[valid-type]
 MarginName = Literal["", *MARGINS]  # type: ignore[valid-type]
 
@@ -32,6 +33,9 @@ class Claim(TableRow):
     bound. `published` is what the paper prints (see `Published.parse`); where it is empty, the
     number is that of the paper's tables (config/paper) to so many `decimals`. `note` says why
     nothing is measured where nothing is.
+
+    A row about several `rows` of a table is a claim for each: {} in its id and sentence stands for
+    the row, and in `published` for the number (see `cells`).
     """
 
     id: str
@@ -44,6 +48,7 @@ class Claim(TableRow):
     published: str = ""
     decimals: int | None = None
     unit: str = ""
+    rows: Words = ()
     note: str = ""
 
     @model_validator(mode="after")
@@ -69,5 +74,8 @@ class Claim(TableRow):
         return f"{self.rule} {margin} ({margin.reason})" if margin else self.rule
 
 
-CLAIMS = read_table(find_repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
+_TABLE = read_table(find_repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
+CLAIMS = {name: claim for name, claim in _TABLE.items() if not claim.rows}
 """The claims in the order of claims.csv, by id."""
+COLUMNS = {name: claim for name, claim in _TABLE.items() if claim.rows}
+"""Columns of tables, by an id with {} for the row."""

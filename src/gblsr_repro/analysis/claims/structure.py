@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...config import load_protocol
 from ..criteria import compare_with_anchor
 from ..estimates import Estimate, maximum, span
-from ..measured import Measured, Measures
+from ..measured import Measured, Measures, MeasuresByRow
 from ..subjects import (
     ARMS,
     BASELINES,
@@ -65,3 +65,12 @@ MEASURES: Measures = {
     "cost_quadratic_in_modes": lambda run: run.structure("multiply_adds_at_twice_the_modes"),
     "cost_below_mlp": compare_multiply_adds,
 }
+
+BY_ROW: MeasuresByRow = {
+    "fairness {} parameters": lambda arm, run: run.structure(arm),
+    "fairness {} ratio": lambda arm, run: compute_ratios(run, [arm]),
+    "asr_latency_main {} parameters": lambda method, run: count_millions(run, method),
+    "asr_pareto_main {} parameters": lambda method, run: count_millions(run, method),
+    "asr_pareto_appendix {} parameters": lambda method, run: count_millions(run, method),
+}
+"""Tables 6, 7, 8 and 12."""

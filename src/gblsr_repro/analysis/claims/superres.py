@@ -8,8 +8,11 @@ from ...evaluation import FAST
 from ..derived import (
     PAPER_TIMING,
     PEAK,
+    geometric_mean_speed,
+    lowest_psnr_gap,
     mean_psnr_gap,
     mean_speed,
+    memory_saved,
     psnr_gaps,
     speeds,
 )
@@ -21,7 +24,7 @@ from ..estimates import (
     relative_deviations,
     span,
 )
-from ..measured import Measured, Measures, Names
+from ..measured import Measured, Measures, MeasuresByRow, Names
 from ..subjects import (
     ASR_SETS,
     BASE,
@@ -141,3 +144,22 @@ VARIANTS: Measures = {
 }
 
 MEASURES = QUALITY | SPEED | VARIANTS
+
+BASE_COMPARED: MeasuresByRow = {
+    "trained": lambda method, run: mean_psnr_gap(run, method, BASE, TRAINED),
+    "untrained": lambda method, run: mean_psnr_gap(run, method, BASE, UNTRAINED),
+    "worst": lambda method, run: lowest_psnr_gap(run, method, BASE, GRID),
+    "speed": lambda method, run: mean_speed(run, method, BASE),
+    "saved": lambda method, run: memory_saved(run, method, BASE),
+}
+BY_ROW: MeasuresByRow = {
+    "asr_latency_main {} speed_liif_rdn": lambda method, run: geometric_mean_speed(
+        run, method, LIIF_RDN
+    ),
+    "asr_latency_main {} speed_lte_swinir": lambda method, run: geometric_mean_speed(
+        run, method, LTE_SWINIR
+    ),
+    **{f"asr_pareto_main {{}} {name}": compute for name, compute in BASE_COMPARED.items()},
+    **{f"asr_pareto_appendix {{}} {name}": compute for name, compute in BASE_COMPARED.items()},
+}
+"""Tables 6, 7 and 12, by method."""

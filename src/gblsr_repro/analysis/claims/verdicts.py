@@ -34,7 +34,6 @@ VERDICTS = {
     Agreement.HOLDS: Verdict.REPRODUCED,
     Agreement.UNDECIDED: Verdict.UNDECIDED,
     Agreement.FAILS: Verdict.NOT_REPRODUCED,
-    Agreement.SHOWN: Verdict.NOT_JUDGED,
 }
 """The verdict under the paper's conditions."""
 
@@ -104,37 +103,18 @@ def read_claims(path: Path) -> list[JudgedClaim]:
 # --- counts ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Counts:
-    """How many claims the runs decide, and how many not.
+APART = {
+    Verdict.FROM_CODE: "code",
+    Verdict.NOT_JUDGED: "shown",
+    Verdict.OTHER_DEVICE: "device",
+    Verdict.NOT_MEASURED: "absent",
+}
+BY_NUMBERS = {"yes": "same", "": "undecided", "no": "different"}
 
-    `same`, `undecided` and `different` are by the numbers alone, whatever the conditions.
-    `from_code` says what follows from the code, which no run decides; `shown` numbers are not
-    judged, and those of another device are the paper's GPU's to judge.
+
+def count_claims(rows: Iterable[JudgedClaim]) -> Counter[str]:
+    """Count what runs decide by the numbers (`BY_NUMBERS`), and apart from it the rest (`APART`).
+
+    Whatever the conditions, a claim is counted once; what follows from the code no run decides.
     """
-
-    same: int = 0
-    undecided: int = 0
-    different: int = 0
-    from_code: int = 0
-    shown: int = 0
-    other_device: int = 0
-    absent: int = 0
-
-
-def count_claims(rows: Iterable[JudgedClaim]) -> Counts:
-    """Count claims, those that follow from the code apart from what runs decide."""
-    return Counts(**Counter(map(_classify, rows)))
-
-
-def _classify(row: JudgedClaim) -> str:
-    """Name the field of `Counts` that a claim belongs to."""
-    apart = {
-        Verdict.NOT_MEASURED: "absent",
-        Verdict.OTHER_DEVICE: "other_device",
-        Verdict.NOT_JUDGED: "shown",
-    }
-    if row.scope == Scope.STRUCTURE and row.measured:
-        return "from_code"
-    by_numbers = {"yes": "same", "no": "different", "": "undecided"}
-    return apart.get(Verdict(row.verdict)) or by_numbers[row.holds]
+    return Counter(APART.get(Verdict(row.verdict)) or BY_NUMBERS[row.holds] for row in rows)
