@@ -11,7 +11,7 @@ from typing import Any
 from ...config import Arm, Method, read_published_times
 from ..derived import PEAK
 from ..estimates import Estimate, count, maximum, total
-from ..measured import Measure, Measured, Names
+from ..measured import Measure, Measured, OneOrMore
 from ..metrics import LSE, METRICS
 from ..provenance.differences import Scope
 from ..reader import Aggregates, get_key, get_subject, read_printed
@@ -182,6 +182,6 @@ def list_training_cells(paper: Aggregates) -> Iterator[Cell]:
                 )
 
 
-def count_runs(run: Measured, subjects: Names) -> Estimate:
+def count_runs(run: Measured, subjects: OneOrMore) -> Estimate:
     """Count the training runs of arms or methods."""
     return count(run.seconds(subjects))

@@ -24,7 +24,7 @@ from ..estimates import (
     relative_deviations,
     span,
 )
-from ..measured import Measured, Measures, MeasuresByRow, Names
+from ..measured import Measured, Measures, MeasuresByRow, OneOrMore
 from ..subjects import (
     ASR_SETS,
     BASE,
@@ -49,7 +49,9 @@ ANCHORS = {  # the PSNR-Y that the authors of a method print for a cell
 }
 
 
-def deficit(run: Measured, sets: Names, scales: Names, rivals: Names = RIVALS) -> Estimate:
+def deficit(
+    run: Measured, sets: OneOrMore, scales: OneOrMore, rivals: OneOrMore = RIVALS
+) -> Estimate:
     """Return the PSNR-Y that the base method lacks to the best of others, cell by cell."""
     best = highest_mean(run.asr(sets, rivals, scales, "psnr_y"))
     return best - run.asr(sets, BASE, scales, "psnr_y")
