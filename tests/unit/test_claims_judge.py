@@ -133,8 +133,8 @@ def test_the_headline_counts_what_the_run_decides() -> None:
         ("not judged", "")]  # fmt: skip
     assert summarize(rows) == (
         "Of 2 claims that this run's numbers are about, 1 are as the paper says, 0 are not, and 1 "
-        "are undecided: these seeds cannot tell. Counted apart: 1 follow from the code alone, 1 "
-        "are shown and not judged, 2 need the paper's GPU, and 1 have no number here."
+        "are undecided: these seeds cannot tell. Counted apart: 1 that follow from the code alone, "
+        "1 shown and not judged, 2 that need the paper's GPU, 1 without a number here."
     )
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import made
+import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 from PIL import Image
@@ -159,7 +160,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
     assert "steps: 40 (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
-    assert "GB-LSR-Scalar on the validation images | +2.096 dB | +1.000 dB |" in page
+    assert "GB-LSR-Scalar's on the validation images | −2.096 dB | −1.000 dB |" in page
     assert "--configfile docs/record/overlays/main.yaml --config mirror=FOLDER -- native" in page
 
 
@@ -314,6 +315,37 @@ def test_claims_and_page_follow_from_the_values(
 def read_rounded(path: Path) -> str:
     """Read a file without the last digits of its numbers, which depend on the version of pandas."""
     return re.sub(r"(\.\d{9})\d+", r"\1", path.read_text("utf-8"))
+
+
+def test_the_count_by_arm_is_that_of_t_tests_on_the_seeds() -> None:
+    """Seeds of values.csv against the printed means and deviations, with scipy's own t-test."""
+    margins = {"psnr": 0.5, "ssim": 0.015, "lpips": 0.02, "edge_lpips": 0.02, "lse": 0.25}
+    seeds: dict[tuple[str, ...], list[float]] = {}
+    for line in made.rows(RECORD / "values.csv"):
+        if (line["setup"], line["aggregate"]) == ("main", "native"):
+            key = (line["dataset"], line["arm"], line["metric"])
+            seeds.setdefault(key, []).append(float(line["value"]))
+    counts: dict[str, list[int]] = {}
+    for line in made.rows(find_repository_root() / "config" / "paper" / "native.csv"):
+        own = seeds.get((line["dataset"], line["arm"], line["metric"]), [])
+        if line["metric"] in margins and own:
+            here = (np.mean(own), np.std(own, ddof=1), len(own))
+            theirs = (float(line["mean"]), float(line["std"]), int(line["n"]))
+            margin = margins[line["metric"]]
+            not_lower, not_higher, differs = (
+                stats.ttest_ind_from_stats(
+                    theirs[0] + shift, *theirs[1:], *here, alternative=side
+                ).pvalue
+                < 0.05
+                for shift, side in ((-margin, "less"), (margin, "greater"), (0, "two-sided"))
+            )
+            same = not_lower and not_higher
+            found = 0 if same else 2 if differs else 1
+            counts.setdefault(line["arm"], [0, 0, 0])[found] += 1
+    page = (RECORD / "README.md").read_text("utf-8")
+    table = page.partition("## Published scores by arm")[2].partition("##")[0]
+    shown = [tuple(map(int, row)) for row in re.findall(r"\| (\d+) \| (\d+) \| (\d+) \|", table)]
+    assert sorted(shown[: len(counts)]) == sorted(map(tuple, counts.values()))
 
 
 def test_every_section_of_the_page_has_a_title_of_its_own() -> None:

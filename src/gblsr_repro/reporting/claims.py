@@ -52,9 +52,9 @@ def summarize(rows: Sequence[JudgedClaim]) -> str:
     text = (
         f"Of {n['same'] + n['undecided'] + n['different']} claims that this run's numbers are "
         f"about, {n['same']} are as the paper says, {n['different']} are not, and "
-        f"{n['undecided']} are undecided: these seeds cannot tell. Counted apart: {n['code']} "
-        f"follow from the code alone, {n['shown']} are shown and not judged, {n['device']} need "
-        f"the paper's GPU, and {n['absent']} have no number here."
+        f"{n['undecided']} are undecided: these seeds cannot tell. Counted apart: {n['code']} that "
+        f"follow from the code alone, {n['shown']} shown and not judged, {n['device']} that need "
+        f"the paper's GPU, {n['absent']} without a number here."
     )
     if any(row.verdict == Verdict.DIFFERENT for row in rows):
         text += (
@@ -94,7 +94,11 @@ def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
         for verdict, text, number in count_verdicts(rows)
     ]
     table = build_simple_table(("Verdict", "Claims", "Meaning"), lines)
-    return PageSection("Verdicts", tables=[table])
+    text = (
+        "Interval: of the difference from the paper's number (90 %) or, for an order or a bound, "
+        "of the number itself (95 %)."
+    )
+    return PageSection("Verdicts", text, [table])
 
 
 def build_topics(rows: Sequence[JudgedClaim]) -> list[PageSection]:

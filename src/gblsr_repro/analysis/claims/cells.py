@@ -61,9 +61,10 @@ class Cell(Claim):
         return self.compute
 
 
-def list_cells(paper: Aggregates) -> Iterator[Cell]:
-    """List the cells of the paper's tables."""
-    return chain(list_read_cells(paper), list_derived_cells(paper), list_training_cells(paper))
+def list_cells(paper: Aggregates) -> list[Cell]:
+    """List the cells of the paper's tables, in the order of the tables."""
+    cells = chain(list_read_cells(paper), list_derived_cells(paper), list_training_cells(paper))
+    return sorted(cells, key=lambda cell: int(re.findall(r"\d+", cell.topic)[0]))
 
 
 # --- numbers that an aggregate has as they are ----------------------------------------------------
