@@ -26,7 +26,7 @@ ALPHA: float = load_protocol()["native"]["significance"]
 EQUIVALENCE = 1 - 2 * ALPHA  # level of the interval of two one-sided tests at ALPHA
 NO_DEVIATION = "neither side has a deviation over seeds"
 THIS_SIDE_ALONE = "the paper prints no deviation: that of these seeds alone"
-BY_LESS = "differs, by less than the margin"
+DIFFERS_WITHIN_MARGIN = "differs, by less than the margin"
 DEVIATION = "a standard deviation: shown, not judged"
 
 
@@ -107,7 +107,7 @@ class Equals(AgreementRule):
             multiples = np.abs(difference) / np.where(margins > 0, margins, 1)
             reasons = [_describe_furthest(published, here, multiples, differs)]
         elif agreement is Agreement.HOLDS and ((p < ALPHA) & (errors > 0)).any():
-            reasons = [BY_LESS]
+            reasons = [DIFFERS_WITHIN_MARGIN]
         if not self.tie and (here.errors > 0).any() and not (paper and paper.errors.any()):
             reasons.append(THIS_SIDE_ALONE)
         return Finding(agreement, here.values, margins, low, high, "; ".join(filter(None, reasons)))
