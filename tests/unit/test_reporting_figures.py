@@ -13,12 +13,12 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+from made_up_runs import build_demo_run, build_paper_run, build_sparse_run, build_wide_run
 from matplotlib.collections import LineCollection
 from matplotlib.colors import same_color
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from paper_results import build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
@@ -28,12 +28,7 @@ from gblsr_repro.files import write_json
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item, list_differences
-from results import (
-    Results,
-    build_demo_run,
-    build_sparse_run,
-    build_wide_run,
-)
+from results import Results
 
 
 def build_drawable_paper_run(root: Path) -> Results:

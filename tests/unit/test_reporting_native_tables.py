@@ -4,12 +4,12 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from conditions import PAPER
 
 from gblsr_repro.analysis.subjects import ARMS, SETS
 from gblsr_repro.config import load, tables
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.items import select_items
+from results import PAPER
 
 MAIN = "**GB-LSR-Scalar** (main)"
 LIIF = "LIIF (matched-budget amortized)"
@@ -33,7 +33,7 @@ def test_other_winners_and_ties(results):
 
 
 def test_missing_arm_is_a_row_of_dashes(results):
-    results.set_native(drop=["wire"])
+    results.set_native(arms=ARMS[:-1])
     assert results.build_cells("main_kodak")[WIRE] == ["—"] * 6
     assert "No results for WIRE" in results.build("main_kodak").caption.text
     results.config["native"]["arms"].remove("wire")  # then it has none, unless it was measured
@@ -55,7 +55,7 @@ def test_extra_evaluation_column_gets_its_table(results):
     assert results.build("winners").rows[-1].cells[0] == "B100"
     assert select_items("table", config)["main_b100"].compared is False
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
-    assert results.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
+    assert results.build_beside_paper("lse")["GB-LSR-Full", "paper"] == ["—", "—"]
 
 
 def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(

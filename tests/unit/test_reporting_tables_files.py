@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from paper_results import build_paper_run
+from made_up_runs import build_demo_run, build_paper_run, build_sparse_run
 
 from gblsr_repro.analysis.reader import BICUBIC, Aggregates
 from gblsr_repro.cli import main
@@ -15,7 +15,7 @@ from gblsr_repro.reporting import document
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.tables import build
 from gblsr_repro.reporting.writing import write_items
-from results import Results, build_demo_run, build_sparse_run
+from results import Results
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
