@@ -1,13 +1,11 @@
 """Run the workflow elsewhere: another working directory, another workflow, a read-only checkout."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 import your_own
+from planning import run_alone
 
 TARGET = "results/demo/asr/metrics/bicubic/demo_set5_x2.csv"
 IMPORTING = """
@@ -24,11 +22,10 @@ rule all:
 
 
 def run(cwd: Path, *words: object, folders: str = "") -> str:
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *map(str, words)]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": folders}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    paths = {"PYTHONDONTWRITEBYTECODE": 1, "PYTHONPATH": folders}
+    status, said = run_alone(cwd, "--cores", 1, *words, **paths)
+    assert status == 0, said
+    return said
 
 
 def listing(folder: Path) -> dict[Path, float]:
@@ -82,23 +79,17 @@ def test_a_module_whose_paths_are_changed_is_refused_while_planning(
     snakefile = IMPORTING.format(snakefile=repository / "Snakefile", target=TARGET)
     snakefile = snakefile.replace('config: config["gblsr"]', f"config: dict()\n    {modifier}")
     (elsewhere / "Snakefile").write_text(snakefile)
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run"],
-        cwd=elsewhere, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert "name another folder as `results` in its config instead" in done.stdout + done.stderr
+    status, said = run_alone(elsewhere, "--cores", 1, "--dry-run")
+    assert status != 0
+    assert "name another folder as `results` in its config instead" in said
 
 
 def test_config_files_by_two_options_are_refused(repository, elsewhere):
     """Snakemake would take the last alone."""
     files = (word for n in ("demo", "short") for word in ("--configfile", f"config/{n}.yaml"))
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", *files],
-        cwd=repository, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert "name all files after one: `--configfile A B`" in done.stdout + done.stderr
+    status, said = run_alone(repository, "--cores", 1, "--dry-run", *files)
+    assert status != 0
+    assert "name all files after one: `--configfile A B`" in said
 
 
 def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(checkout, elsewhere):
