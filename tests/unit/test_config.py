@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import jsonschema
+import made
 import pydantic
 import pytest
 import yaml
@@ -146,23 +147,13 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
 ]
 
 
-def overlay_of(settings):
-    """The nested overlay of dotted settings."""
-    overlay = {}
-    for setting, value in settings.items():
-        for key in reversed(setting.split(".")):
-            value = {key: value}
-        overlay = configuration.merge(overlay, value)
-    return overlay
-
-
 @pytest.fixture
 def load(repository, tmp_path):
     """Load an overlay of dotted settings over the config, from files as the command line does."""
 
     def loaded(settings, *between):
         path = tmp_path / "overlay.yaml"
-        path.write_text(yaml.safe_dump(overlay_of(settings)))
+        path.write_text(yaml.safe_dump(made.nested(settings)))
         return configuration.load([*(repository / "config" / name for name in between), path])
 
     return loaded

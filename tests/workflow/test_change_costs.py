@@ -95,28 +95,6 @@ def test_a_figure_is_two_files(finished, tmp_path):
     assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
 
 
-def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
-    finished.edit("config/datasets.tsv", "", your_own.format_row("my_photos"))
-    finished.edit("config/demo.yaml", "evaluate: {", "evaluate: {mine: my_photos, ")
-    assert len(finished.edited) == 2
-    jobs = finished.planned()
-    assert finished.trained(jobs) == set()
-    assert ("standardize_train", "") not in jobs
-    shown = ("gblsr_scalar", "liif", finished.own)
-    measured = {(rule, arm) for rule in ("evaluate", "latency") for arm in shown}
-    assert {("fetch", "my_photos"), ("standardize_mine", ""), *measured} <= jobs
-
-
-def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
-    finished.edit("src/flat.py", "", your_own.FILES["src/flat.py"])
-    finished.edit("config/arms.tsv", "", your_own.format_row("flat"))
-    assert len(finished.edited) == 2
-    jobs = finished.planned(native={"arms": [*finished.arms, "flat"]})
-    assert finished.trained(jobs) == {"flat"}
-    checked = finished.command("check", native={"arms": ["gblsr_scalar", "flat"]})
-    assert re.search(r"Flat +28,931 ", checked)
-
-
 def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
     """Its definition, and the class that reads it, here the reader's own."""
     finished.edit(
