@@ -1,4 +1,4 @@
-"""Runs made up with `results.Results`: the paper's own numbers, a demo, a sparse and a wide one.
+"""Runs made up with `results.Results`: the paper's own numbers, a demo, a sparse and a local one.
 
 What the paper rounds is moved within its rounding so that all that it computes comes out as
 printed, and what it does not print but a claim needs is made up to fit.
@@ -232,21 +232,8 @@ def build_sparse_run(root: Path) -> Results:
     return run
 
 
-def build_wide_run(root: Path) -> Results:
-    """Build a run with times over four decades, a high locality and large spreads."""
+def build_local_run(root: Path) -> Results:
+    """Build a run of the diagnostics alone, whose bandwidth varies so much that it is local."""
     run = Results(root)
-    steps = {"psnr": (8, 5, 2.5), "ssim": (0.1, 0.12, 0.08), "lpips": (0.02, 0.14, 0.05),
-             "edge_lpips": (0.01, 0.1, 0.05)}  # fmt: skip
-
-    def number(dataset: str, arm: str, metric: str) -> Number:
-        place = ARMS.index(arm)
-        if metric == "inference_ms":
-            return 0.8 * 4.0**place, 0.1
-        first, more, std = steps[metric]
-        return first + more * place + (SETS.index(dataset) if metric == "psnr" else 0), std
-
-    run.fill("native", number, dataset=SETS, arm=ARMS, metric=[*steps, "inference_ms"])
-    run.add_quality([*read_methods()], lambda place, _: 20 + 0.001 * place, [4], ["urban100"])
-    run.add_times({name: 0.7 * math.exp(place) for place, name in enumerate(read_methods())})
     _add_diagnostics(run, 40.0)
     return run
