@@ -96,19 +96,10 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     # names that become those of files
     ({"native.data.evaluate": {"a b": "kodak"}}, "a b.[key] is 'a b': must be a name of letters"),
     # a name that nothing has, and names that are taken
-    (
-        {"native.data.evaluate": {"train": "kodak"}},
-        "train.[key] is 'train': must not have the name of the training",
-    ),
-    (
-        {"native.arms": ["gblsr_scaler"]},
-        "native.arms names 'gblsr_scaler', which is not in config/arms",
-    ),
+    ({"native.data.evaluate": {"train": "kodak"}}, "must not have the name of the training"),
+    ({"native.arms": ["gblsr_scaler"]}, "native.arms names 'gblsr_scaler', which is not in"),
     ({"native.main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'?"),
-    (
-        {"released": {"liif_rdm": "a.pth"}},
-        "released names 'liif_rdm', which is not in config/arms.tsv or",
-    ),
+    ({"released": {"liif_rdm": "a.pth"}}, "released names 'liif_rdm', which is not in"),
     ({"released": {"liif_rdn": "a.pth"}}, "one run of liif_rdn, but seeds has 3; set it to the"),
     ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
@@ -122,19 +113,13 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
     ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10: must be odd"),
     # ranges and scales
-    (
-        {"native.model.bandwidth_range": [2.0, 0.25]},
-        "bandwidth_range is [2.0, 0.25]: must rise",
-    ),
+    ({"native.model.bandwidth_range": [2.0, 0.25]}, "is [2.0, 0.25]: must rise"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which is not in asr.scales; use"),
     ({"asr.scales": [1.2345678, 2, 3, 4]}, "must have at most six digits"),
     # numbers, and those that YAML 1.1 reads as text
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan: Input should be a finite"),
     ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
-    (
-        {"native.training.learning_rate": "2e-3"},
-        "reads this as text; write 0.002, without quotes.",
-    ),
+    ({"native.training.learning_rate": "2e-3"}, "reads this as text; write 0.002, without"),
     ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes."),
     # names and paths that no file has
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
@@ -172,9 +157,7 @@ def test_a_method_whose_recipe_is_missing(load):
     config["asr"]["training"]["recipes"]["swinirr"] = config["asr"]["training"]["recipes"].pop(
         "swinir"
     )
-    with pytest.raises(
-        UserError, match=r"recipe of lte_swinir in .* names 'swinir', which .*'swinirr'"
-    ):
+    with pytest.raises(UserError, match=r"recipe of lte_swinir in .* names 'swinir', which"):
         configuration.validate(config)
     config["asr"]["methods"] = ["liif_rdn"]
     configuration.validate(config)
