@@ -159,36 +159,11 @@ REWRITTEN = [
     ("config/methods.tsv", "nf=48 local_ensemble=no", "local_ensemble=no nf=48"),
 ]  # fmt: skip
 # What computes counts by its version: neither its text nor that of what carries and stores.
+RUN_SCORES = " --seed {wildcards.seed} --array"
 NO_PART = [
-    (
-        "workflow/rules/native.smk",
-        " --seed {wildcards.seed} --array",
-        "  --seed {wildcards.seed} --array",
-    ),
-    ("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:"),
+    ("workflow/rules/native.smk", RUN_SCORES, f" {RUN_SCORES}"),
     (LOOP, "trained before with the same settings", "trained already with the same settings"),
-    (LOOP, "from __future__", "# a comment\nfrom __future__"),
-    *map(
-        statement,
-        (
-            "cli/jobs.py",
-            "data/fetch.py",
-            "data/standardize.py",
-            "data/superres.py",
-            "evaluation/__init__.py",
-            "evaluation/asr_scores.py",
-            "evaluation/latency.py",
-            "evaluation/metrics.py",
-            "evaluation/native.py",
-            "image_io/reading.py",
-            "operations/plan.py",
-            "released/importing.py",
-            "runs.py",
-            "training/asr.py",
-            "training/loop.py",
-            "training/native.py",
-        ),
-    ),
+    *map(statement, ("data/superres.py", "evaluation/metrics.py", "released/importing.py")),
 ]
 
 ROWS = [
