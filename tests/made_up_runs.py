@@ -13,11 +13,11 @@ from pathlib import Path
 import made
 import numpy as np
 
-from gblsr_repro.analysis.provenance.recorded import Recorded
+from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.analysis.subjects import ARMS, ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
 from gblsr_repro.config import load, read_arms, read_methods
-from gblsr_repro.records import Images
+from gblsr_repro.metadata import Images
 from results import PAPER, Number, Results, set_setting
 
 # --- the paper's ----------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def build_demo_run(root: Path, seeds: int = 2) -> Results:
     return run
 
 
-def _record_demo(paper: Recorded, seeds: int) -> Recorded:
+def _record_demo(paper: RunConditions, seeds: int) -> RunConditions:
     """Return what runs of the demo record: stand-ins, few steps, a slow CPU."""
     device = ["AMD EPYC 7763 64-Core Processor"]
     own = {subject: [*range(seeds)] for subject in paper.seeds}

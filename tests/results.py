@@ -21,20 +21,20 @@ import pandas as pd
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.provenance.recorded import (
+from gblsr_repro.analysis.provenance.conditions import (
     SCOPES,
-    Recorded,
+    RunConditions,
     collect_settings,
     read_paper,
 )
+from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUNS, SCHEMAS
+from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import Config, find_row, load, load_protocol, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
-from gblsr_repro.evaluation.fields import Fields
+from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_csv, write_json, write_text
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
@@ -80,7 +80,7 @@ class Results:
         self.config = load()
         self.config["seeds"] = list(range(seeds))
         self.rows: dict[str, list[dict[str, Any]]] = {}
-        self.recorded: Iterable[Recorded] = ()
+        self.recorded: Iterable[RunConditions] = ()
 
     # --- numbers ---
 
@@ -172,7 +172,7 @@ class Results:
     def add_run(self, **row: Any) -> None:
         """Add a run of an arm or a method."""
         benchmark = _find_benchmark(row["arm"])
-        self.rows.setdefault(RUNS[benchmark], []).append({"benchmark": benchmark, **row})
+        self.rows.setdefault(RUN_FOLDERS[benchmark], []).append({"benchmark": benchmark, **row})
 
     def add_locality(self, scale: float = 1.0) -> None:
         """Add the statistics of the diagnostic, the bandwidth varying `scale` times the usual."""
@@ -224,7 +224,7 @@ class Results:
                 names = [f"image{k}" for k in range(len(bandwidth))]
                 path = self.root / "native" / "fields" / arm / f"seed{seed}.npz"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                Fields(bandwidth, blank, blank.astype(np.int8), names).write(path)
+                BandwidthFields(bandwidth, blank, blank.astype(np.int8), names).write(path)
 
     def write_exemplars(self) -> None:
         """Write small pictures where the evaluation leaves its reconstructions."""
@@ -288,7 +288,7 @@ class Results:
 # --- what runs recorded of their conditions -------------------------------------------------------
 
 
-def _record_papers_runs(benchmark: str) -> Recorded:
+def _record_papers_runs(benchmark: str) -> RunConditions:
     paper, protocol = read_paper(benchmark), load_protocol()
     names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
     runs = [
@@ -308,12 +308,14 @@ PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
 """What the paper's runs would record."""
 
 
-def merge_provenance(*recorded: Recorded) -> Provenance:
+def merge_provenance(*recorded: RunConditions) -> Provenance:
     """Return the provenance of what runs recorded."""
     return Provenance.join(map(build_provenance, recorded))
 
 
-def set_setting(run: Recorded, name: str, *values: Any, of: Collection[str] = ()) -> Recorded:
+def set_setting(
+    run: RunConditions, name: str, *values: Any, of: Collection[str] = ()
+) -> RunConditions:
     """Let runs that depend on a setting, by default all, have recorded others; none: nothing."""
     settings = []
     for each in run.settings:
