@@ -65,20 +65,6 @@ def test_check_names_a_mistake_in_the_table(monkeypatch, capsys):
     assert "method gblsr_asr_nf48: nf=forty must be a whole number" in capsys.readouterr().err
 
 
-def test_images_are_normalized_before_and_colors_after(settings):
-    model = ASRModel.build(row("gblsr_asr"), settings, 0).eval()
-    with torch.no_grad():
-        for parameter in model.decoder.coefficients.parameters():
-            parameter.zero_()
-        assert torch.equal(
-            model.render(torch.rand(1, 3, 3, 3), 6, 6, 99), torch.full((1, 3, 6, 6), 0.5)
-        )
-        seen = []
-        model.encoder.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-        model.encode(torch.zeros(1, 3, 3, 3))
-    assert (seen[0] == -1).all()
-
-
 # --- encoders: RDN in buffers; padding, heads and stochastic depth of SwinIR ---------------------
 
 
