@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -177,20 +176,10 @@ def test_the_commands_of_a_page(page, checkout):
 
 
 @pytest.mark.parametrize("page", pages.GUIDES, ids=pages.name)
-def test_the_other_blocks_of_a_page(page, checkout):
+def test_settings_on_a_page_are_taken(page, checkout):
     for block in pages.read_blocks(page.read_text(encoding="utf-8")):
         place = f"{pages.name(page)}, line {block.line}"
         if block.language == "yaml":
             overlay = f"{page.stem}_{block.line}.yaml"
             (checkout.folder / overlay).write_text(block.text)
             assert checkout.run("gblsr-repro", "plan", "--config", overlay) is None, place
-        if block.language == "snakemake":
-            folder = checkout.folder.parent / "importing"
-            folder.mkdir()
-            text = block.text.replace("CHECKOUT", str(checkout.folder))
-            (folder / "Snakefile").write_text(text)
-            (folder / "mine.yaml").write_text("gblsr: {preset: paper}\n")
-            words = ["--directory", str(folder), "--snakefile", str(folder / "Snakefile")]
-            words += ["--configfile", str(folder / "mine.yaml"), "--", "gblsr_main_kodak"]
-            assert checkout.plan(*words) is None, place
-            shutil.rmtree(folder)
