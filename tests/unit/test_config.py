@@ -120,6 +120,7 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan: Input should be a finite"),
     ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
     ({"native.training.learning_rate": "2e-3"}, "reads this as text; write 0.002, without"),
+    ({"native.training.steps": "many"}, "steps is 'many': Input should be a valid integer"),
     ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes."),
     # names and paths that no file has
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
@@ -194,6 +195,7 @@ def test_mistakes_in_tables_name_the_line(tmp_path):
     for lines, sentence in (
         (rows, "line 3: 'a' has a row above"),
         ([rows[0], "a\tfigure"], "line 2: the row must have 14 cells"),
+        (["a\tfigure"], "the first line must name the columns"),
     ):
         path.write_text("\n".join(lines) + "\n")
         with pytest.raises(UserError, match=sentence):

@@ -37,6 +37,13 @@ def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint, tmp_path,
         config.find_arm("gblsr_scaler")
 
 
+def test_wrong_shapes_are_refused(scalar):
+    with pytest.raises(ValueError, match="must be"):
+        scalar(torch.rand(3, 8, 8))
+    with pytest.raises(ValueError, match="do not belong"):
+        scalar.decode(scalar.encode(torch.rand(1, 3, 8, 8)), 16, 8)
+
+
 def test_an_arm_without_a_basis_has_no_fields(settings):
     model = native.NativeModel.build(config.read_arms()["wire"], settings, 0)
     assert model.get_bandwidth() is None

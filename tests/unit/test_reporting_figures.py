@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
@@ -224,6 +224,14 @@ def test_logspace_metrics_shows_the_steps(draw):
     assert words == ["Scalar's", "+ −: Scalar minus Fixed, others minus Scalar"]
 
 
+def test_logspace_metrics_draws_steps_where_only_they_were_published(monkeypatch):
+    with style.apply_style():
+        figure = build_item(FIGURES["logspace_metrics"], read_paper_aggregates(load()), [])
+    texts = list_drawn_texts(figure, monkeypatch)
+    assert not list_collisions(texts)
+    assert {"+0.042", "+0.069", "LPIPS ↓\nminus Scalar's"} <= {text.get_text() for text in texts}
+
+
 def test_t4_is_not_met_where_only_its_ratio_clears(draw):
     figure = draw("paper", "logspace_loctests")
     titles = [axes.get_title() for axes in figure.axes]
@@ -290,6 +298,14 @@ def test_an_arm_of_one_seed_is_marked_beside_arms_of_three(sources, tmp_path):
     assert {"LIIF, 1 seed", "LTE"} <= {text.get_text() for text in figure.legends[0].get_texts()}
 
 
+def test_qualitative_says_that_the_main_arm_was_not_measured(sources, tmp_path):
+    run = copy_with_rows(
+        sources["paper"], tmp_path, lambda row: "" if "gblsr_scalar," in row else row
+    )
+    text = " ".join(read_words(build_item(FIGURES["qualitative"], run, [])).split())
+    assert "Main arm not measured" in text
+
+
 def test_scales_beyond_training_are_shaded_below_the_differences_to_the_base(draw, sources):
     figure = draw("paper", "asr_psnr_vs_scale")
     for axes in figure.axes:
@@ -344,6 +360,16 @@ def test_a_figure_without_its_numbers_says_what_is_missing(name, tmp_path):
     with pytest.raises(UserError, match=str(tmp_path)):
         figures.draw(name, source, tmp_path)
     assert not list(tmp_path.glob("*.p*"))
+
+
+def test_quality_against_time_says_that_a_set_fitted_by_the_fast_path_alone(sources):
+    source = sources["paper"]
+    rows = source.table("asr_latency")
+    others = [{**row, "clock": "fast"} for row in rows if row["clock"] == "paper"]
+    run = Aggregates(source.folder, source.config, tables={"asr_latency": others})
+    with style.apply_style():
+        figure = build_item(FIGURES["asr_quality_latency_x4"], run, [])
+    assert "fitted into memory for no method" in " ".join(read_words(figure).split())
 
 
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
