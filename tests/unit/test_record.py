@@ -227,7 +227,7 @@ def test_other_conditions_stand_beside_and_are_not_judged(
     assert (record / "claims.csv").read_bytes() == claims
     page = (record / "README.md").read_text(encoding="utf-8")
     assert "| Scalar | fewer_pixels | Kodak | 1 | 25.50 |" in page
-    assert "## Conditions: fewer_pixels" in page
+    assert "(overlays/fewer_pixels.yaml)" in page
 
 
 # --- refusals -------------------------------------------------------------------------------------
