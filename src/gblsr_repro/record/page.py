@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, read_claims
+from ..analysis.claims.cells import CELLS
+from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import BENCHMARKS, Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
@@ -39,6 +40,11 @@ INTRODUCTION = (
     "the checkout were modified or added, such as an overlay. p: of the pooled two-sided t-test; "
     "a single run takes the deviation of the paper's seeds."
 )
+BY_ARM = (
+    "Every score that the paper prints with its deviation. Same: the 90 % interval of the "
+    "difference lies within the margin. Differs: p < 0.05, and not the same. Else: these seeds "
+    "cannot tell."
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,8 @@ def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
     inside += [section for part in parts for section in list_superres_quality(part)]
     if (folder / CLAIMS_FILE).is_file():
         claims = read_claims(folder / CLAIMS_FILE)
-        inside += [list_diagnostic(claims), summarize_claims(claims)]
+        counted = count_by_arm(claims, parts[0].source)
+        inside += [counted, list_diagnostic(claims), summarize_claims(claims)]
     figures = [*build_figures(folder, parts)]
     conditions = find_conditions(figures, select_items("figure", parts[0].source.config))
     inside += [*figures, list_conditions(conditions), describe_setups(folder, parts)]
@@ -201,6 +208,24 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)
             yield PageSection(item.title, picture=picture, caption=caption, key=name)
+
+
+def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> PageSection:
+    """Count for every arm and method the published scores that are the same here, or differ."""
+    by_subject: dict[str, list[JudgedClaim]] = {}
+    for row in claims:
+        is_score = row.topic.startswith(CELLS) and row.scope in (Scope.QUALITY, Scope.ASR_QUALITY)
+        subject = row.id.split()[1].rpartition("/")[2] if is_score and row.measured else ""
+        if subject in source.arms or subject in source.methods:
+            by_subject.setdefault(subject, []).append(row)
+    lines = []
+    for subject, rows in by_subject.items():
+        n = count_claims(rows)
+        numbers = (n["same"], n["undecided"], n["different"])
+        lines.append((name_subject(source, subject), *map(str, numbers)))
+    header = ("Arm", "Same", "Cannot tell", "Differs")
+    table = build_simple_table(header, lines, "lrrr")
+    return PageSection("Published scores by arm", BY_ARM, [table] if lines else [])
 
 
 def list_diagnostic(claims: Sequence[JudgedClaim]) -> PageSection:
