@@ -152,9 +152,9 @@ IMPOSSIBLE = [
     # numbers that YAML 1.1 reads as text
     (
         {"native.training.learning_rate": "2e-3"},
-        "reads this as text; write 0.002, without quotes.",
+        "reads this as text; write 0.002, without quotes",
     ),
-    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes."),
+    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes"),
     # names and paths that no file has
     ({"resources": ""}, "resources is '': must be text in one line, not empty"),
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
