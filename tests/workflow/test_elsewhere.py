@@ -74,7 +74,14 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     assert listing(elsewhere / "results") == before
 
 
-@pytest.mark.parametrize("modifier", ['prefix: "pre"', 'replace_prefix: {"results": "mine"}'])
+@pytest.mark.parametrize(
+    "modifier",
+    [
+        'prefix: "pre"',
+        'replace_prefix: {"results": "mine"}',
+        'replace_prefix: {"results/native": "mine"}',
+    ],
+)
 def test_a_module_whose_paths_are_changed_is_refused_while_planning(
     repository, elsewhere, modifier
 ):

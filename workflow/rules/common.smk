@@ -62,10 +62,23 @@ with exit_at_mistakes():
     settings_module.find_mirror(config)
 
 R = config["results"]
-if workflow.modifier.path_modifier.replace_prefix(R) != R:
+
+
+def changes_paths(modifier):
+    """Return whether Snakemake writes results elsewhere than jobs, which read the config, do.
+
+    Of `replace_prefix` any entry may be about a folder within the results.
+    """
+    if modifier is None:
+        return False
+    changes_all = modifier.modify(R) != R
+    return changes_all or modifier.modifies_prefixes or changes_paths(modifier.inner_modifier)
+
+
+if changes_paths(workflow.modifier.path_modifier):
     sys.exit(
-        "gblsr-repro: this module has a `prefix` or `replace_prefix`, which its jobs do not know; "
-        "name another folder as `results` in its config instead."
+        "gblsr-repro: a module's `prefix` or `replace_prefix`, or a storage provider, changes paths, "
+        "which jobs do not know; name another folder as `results` in its config instead."
     )
 # Validated here, once for all jobs. A job on a node of a cluster reads the Snakefile again and gets
 # what the workflow was planned with, or says that the settings have changed since.
