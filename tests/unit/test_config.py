@@ -114,6 +114,7 @@ IMPOSSIBLE = [
         "released names 'liif_rdm', which is not in config/arms.tsv or",
     ),
     ({"released": {"liif_rdn": "a.pth"}}, "one run of liif_rdn, but seeds has 3; set it to the"),
+    ({"released": {"liif_rdn": "{x}/{seed}"}}, "'{x}/{seed}' has braces, which Snakemake takes for"),
     ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
