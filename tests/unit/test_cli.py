@@ -50,6 +50,15 @@ def test_a_seed_that_no_generator_takes_is_refused(seed, capsys):
     assert "a seed is a whole number from 0 to 4294967295, not" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words", ["upscale a.png b.png -o -", "export run - --scale 2", "report --output -"]
+)
+def test_a_hyphen_names_no_output(words, capsys):
+    with pytest.raises(SystemExit):
+        main(words.split())
+    assert "does not write to standard output; name a file" in capsys.readouterr().err
+
+
 # As on Windows. psutil needs `resource` on Linux and not there.
 WITHOUT_POSIX = """
 import psutil, signal, sys

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .commands import Argument, Options, argument, command, path
+from .commands import Argument, Options, argument, command, parse_path, path
 
 
 def parse_quality(text: str) -> int:
@@ -29,7 +29,7 @@ FILES = (
     argument(
         "-o",
         "--output",
-        type=Path,
+        type=parse_path,
         metavar="OUTPUT",
         help="a folder, or a file for one input file (default: beside the input)",
     ),
@@ -197,7 +197,7 @@ def _convert_to_photos(
 @command(
     "export",
     argument("model", type=Path, metavar="MODEL", help="a run folder or a weights file"),
-    argument("output", type=Path, metavar="FILE", help="file to write (.onnx)"),
+    argument("output", type=parse_path, metavar="FILE", help="file to write (.onnx)"),
     argument("--scale", type=int, required=True, help="a whole number, such as 4"),
     argument("--overwrite", action="store_true", help="replace a file that exists"),
 )
