@@ -97,15 +97,22 @@ def test_a_module_whose_paths_are_changed_is_refused_while_planning(
     assert "name another folder as `results` in its config instead" in done.stdout + done.stderr
 
 
-def test_config_files_by_two_options_are_refused(repository, elsewhere):
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("--configfile config/demo.yaml --configfile config/short.yaml", "`--configfile A B`"),
+        ("--configfiles=config/demo.yaml --configfile=config/short.yaml", "`--configfile A B`"),
+        ("--config threads=1 -C device=cpu", "`--config A=1 B=2`"),
+    ],
+)
+def test_settings_by_two_options_are_refused(repository, elsewhere, words, remedy):
     """Snakemake would take the last alone."""
-    files = (word for n in ("demo", "short") for word in ("--configfile", f"config/{n}.yaml"))
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", *files],
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", *words.split()],
         cwd=repository, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode != 0
-    assert "name all files after one: `--configfile A B`" in done.stdout + done.stderr
+    assert f"comes twice; write all after one: {remedy}" in done.stdout + done.stderr
 
 
 def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(checkout, elsewhere):

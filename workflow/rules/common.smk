@@ -2,6 +2,7 @@
 # Requires: config/*.yaml, config/*.tsv. Makes: nothing but names that the other files use.
 import json
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -47,10 +48,13 @@ def exit_at_mistakes():
         sys.exit(f"gblsr-repro: {error}")
 
 
-if sys.argv.count("--configfile") > 1:  # Snakemake takes the last alone
-    sys.exit(
-        "gblsr-repro: `--configfile` comes twice; name all files after one: `--configfile A B`."
-    )
+# Of an option that comes twice Snakemake takes the last alone.
+for option, values, spelled in (
+    ("--configfile", "A B", r"--configf\w*(=|$)"),
+    ("--config", "A=1 B=2", r"--config(=|$)|-C"),
+):
+    if sum(re.match(spelled, word) is not None for word in sys.argv) > 1:
+        sys.exit(f"gblsr-repro: `{option}` comes twice; write all after one: `{option} {values}`.")
 with exit_at_mistakes():
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
