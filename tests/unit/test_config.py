@@ -101,6 +101,10 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"native.main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'?"),
     ({"released": {"liif_rdm": "a.pth"}}, "released names 'liif_rdm', which is not in"),
     ({"released": {"liif_rdn": "a.pth"}}, "one run of liif_rdn, but seeds has 3; set it to the"),
+    (
+        {"released": {"liif_rdn": "{x}/{seed}"}},
+        "'{x}/{seed}' has braces, which Snakemake takes for",
+    ),
     ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
