@@ -98,6 +98,16 @@ def flipped():
     return bytes(stored)
 
 
+def with_wrong_checksum():
+    """Return a PNG with a changed pixel, of which zlib's own checksum stands in another chunk."""
+    rows = b"".join(b"\0" + row.tobytes() for row in COLOR)
+    header = COLOR.shape[1].to_bytes(4) + COLOR.shape[0].to_bytes(4) + bytes([8, 2, 0, 0, 0])
+    pixels = zlib.compress(rows, 0)
+    stored = bytearray(made.png({b"IHDR": header, b"IDAT": pixels[:-4]}))
+    stored[-10] ^= 255
+    return bytes(stored) + made.png({b"IDAT": pixels[-4:], b"IEND": b""})[8:]
+
+
 FRAMES = [Image.new("RGB", (4, 4), color) for color in ("red", "blue", "green")]
 REFUSED = {
     "floating-point": [content(Image.fromarray(np.zeros((2, 2), np.float32)), "TIFF")],
@@ -106,7 +116,7 @@ REFUSED = {
                           for form in ("GIF", "PNG", "WEBP", "TIFF")],
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]
             for form in ("PNG", "JPEG", "TIFF", "WEBP", "BMP")],
-    "damaged image": [flipped(), with_zeros("JPEG"), with_zeros("MPO")],
+    "damaged image": [flipped(), with_wrong_checksum(), with_zeros("JPEG"), with_zeros("MPO")],
     "more than 64 MB; save it": [with_text(65 << 20)],
     "is not an image": [b"", b"<html>Not found</html>", b"%!PS-Adobe-3.0 EPSF-3.0\n"],
     "larger than 200 megapixels": [png_header(14_200), png_header(100_000)],

@@ -141,3 +141,15 @@ def test_addresses():
     for wrong in ("hf://a", "hf://a/b@", "hf://a/../b", "hf://a/b/../c", "hf://a/b/c d", "hf://"):
         with pytest.raises(UserError, match="is no address on the hub"):
             parse(wrong)
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("proxy", ["ftp://127.0.0.1:1", "http://127.0.0.1:port"])
+def test_a_wrong_proxy_is_named(tmp_path, monkeypatch, proxy):
+    """The hub is asked by another client than data sets are."""
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    client.close_session()
+    with pytest.raises(UserError, match=r"cannot be had from the hub.* HTTP_PROXY"):
+        bring_in(tmp_path, ADDRESS)
+    client.close_session()

@@ -97,8 +97,8 @@ def fail_of_command(command: pages.Command, checkout: Checkout) -> str | None:
             return f"nothing reads {name}"
     if words[0] == "timeout":
         words = words[2:]
-    if words[:2] == ["python", "-m"]:
-        words = words[2:]
+    if words[0] == "python":
+        words = words[words.index("-m") + 1 :]
     check = PROGRAMS.get(words[0])
     return check(words[1:], command.mark, checkout) if check else None
 

@@ -68,7 +68,14 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     assert listing(elsewhere / "results") == before
 
 
-@pytest.mark.parametrize("modifier", ['prefix: "pre"', 'replace_prefix: {"results": "mine"}'])
+@pytest.mark.parametrize(
+    "modifier",
+    [
+        'prefix: "pre"',
+        'replace_prefix: {"results": "mine"}',
+        'replace_prefix: {"results/native": "mine"}',
+    ],
+)
 def test_a_module_whose_paths_are_changed_is_refused_while_planning(
     repository, elsewhere, modifier
 ):
@@ -82,12 +89,19 @@ def test_a_module_whose_paths_are_changed_is_refused_while_planning(
     assert "name another folder as `results` in its config instead" in said
 
 
-def test_config_files_by_two_options_are_refused(repository, elsewhere):
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("--configfile config/demo.yaml --configfile config/short.yaml", "`--configfile A B`"),
+        ("--configfiles=config/demo.yaml --configfile=config/short.yaml", "`--configfile A B`"),
+        ("--config threads=1 -C device=cpu", "`--config A=1 B=2`"),
+    ],
+)
+def test_settings_by_two_options_are_refused(repository, elsewhere, words, remedy):
     """Snakemake would take the last alone."""
-    files = (word for n in ("demo", "short") for word in ("--configfile", f"config/{n}.yaml"))
-    status, said = run_alone(repository, "--cores", 1, "--dry-run", *files)
+    status, said = run_alone(repository, "--cores", 1, "--dry-run", *words.split())
     assert status != 0
-    assert "name all files after one: `--configfile A B`" in said
+    assert f"comes twice; write all after one: {remedy}" in said
 
 
 def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(checkout, elsewhere):

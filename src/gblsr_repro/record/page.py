@@ -15,7 +15,7 @@ from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import BENCHMARKS, Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import Summary, compare_means
+from ..analysis.statistics import Summary, compare_means, compute_pooled_p
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims import count_by_topic, format_agreement, format_value, summarize
@@ -151,22 +151,35 @@ def format_cells(cells: Iterable[Summary], spread: bool = True) -> list[str]:
 
 
 def list_superres_quality(part: Part) -> Iterator[PageSection]:
-    """List PSNR-Y of every method and of bicubic by data set and scale."""
-    source = part.source
+    """List PSNR-Y by data set and scale, with the p of a method's difference to the base method."""
+    source, base = part.source, part.source.config["asr"]["base_method"]
     cells = source.cells("asr_quality") if source.has("asr_quality") else {}
     scales = [format_scale(scale) for scale in source.config["asr"]["scales"]]
     rows = []
     for column in source.config["asr"]["evaluate"]:
         for method in (BICUBIC, *source.methods):
-            row = [cells.get((column, method, scale, PSNR_Y.name), Summary()) for scale in scales]
+            row, of_base = (
+                [cells.get((column, name, scale, PSNR_Y.name), Summary()) for scale in scales]
+                for name in (method, base)
+            )
             if any(cell.measured for cell in row):
                 names = name_dataset(source, "asr", column), name_subject(source, method)
-                rows.append([*names, *(format_summary(cell, PSNR_Y.digits - 1) for cell in row)])
+                compared = of_base if method != base else [Summary() for _ in scales]
+                rows.append([*names, *map(format_compared, row, compared)])
     if rows:
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
         title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.setup})"
-        yield PageSection(title, describe_sets(source), tables=[table])
+        text = (
+            f"p: of the pooled t-test beside {name_subject(source, base)}, where both have seeds."
+        )
+        yield PageSection(title, f"{describe_sets(source)} {text}".strip(), tables=[table])
+
+
+def format_compared(cell: Summary, other: Summary) -> str:
+    """Format a number with its deviation, and the p of its difference to another if both vary."""
+    text, p = format_summary(cell, PSNR_Y.digits - 1), compute_pooled_p(cell, other)
+    return text if math.isnan(p) else f"{text} (p {format_p(p)})"
 
 
 def describe_sets(source: Aggregates) -> str:
