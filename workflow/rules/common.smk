@@ -18,7 +18,7 @@ from gblsr_repro import dependencies
 from gblsr_repro.config import get_address, parse_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.analysis import schemas
-from gblsr_repro.released.folder import check_output, find_files
+from gblsr_repro.released.folder import check_output, find_weights
 from gblsr_repro.released.known import list_known_files
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
@@ -169,18 +169,18 @@ def list_sources_of_arrays(name):
 @cache
 @exit_at_mistakes()
 def find_released(name, seed):
-    """Return the local files of released weights; exit with an error without them.
+    """Return the local file of released weights; exit with an error without it.
 
     So it does where a trained run would be replaced, since Snakemake then removes it.
     """
     row, benchmark = (ARMS[name], "native") if name in ARMS else (METHODS[name], "asr")
     check_output(Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), row, int(seed))
     address = get_address(name, seed, config)
-    return [] if parse_address(address) else find_files(Path(address).expanduser()).present
+    return [] if parse_address(address) else find_weights(Path(address).expanduser())
 
 
-def find_files_to_import(wildcards):
-    """Return the local files of one run's weights: none where they are on the hub."""
+def find_weights_to_import(wildcards):
+    """Return the local file of one run's weights: none where it is on the hub."""
     return find_released(wildcards.row, wildcards.seed)
 
 

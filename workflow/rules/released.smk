@@ -9,7 +9,7 @@ rule check_released:
     A wrong file fails here, before Snakemake removes an earlier run to import another.
     """
     input:
-        find_files_to_import,
+        find_weights_to_import,
     output:
         f"{R}/released/{{row}}/seed{{seed}}.json",
     log:

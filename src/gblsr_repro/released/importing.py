@@ -20,7 +20,7 @@ from ..config import (
     locate_row,
     parse_address,
 )
-from ..dependencies import RELEASED, identify_run
+from ..dependencies import RELEASED, identify_run, update_identity
 from ..errors import UserError
 from ..files import write_csv, write_json
 from ..models.asr.model import NORMALIZED, ASRModel
@@ -29,14 +29,15 @@ from ..models.rows import find_model
 from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
-from .facts import check_facts, select_training_facts
-from .folder import check_output, find_files
-from .hub import check_sums, download
+from .folder import check_output, find_weights
+from .hub import check_sum, download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
 from .names import rename_tensors
 from .reading import Checkpoint, read_checkpoint
 
-STEPS = ("trained_steps", "total_steps")  # their names in releases
+# What of a run's identity its model is made by, as its names begin.
+OF_MODEL = ("arms.", "methods.encoder", "methods.decoder", "methods.options", "native.model.",
+            "asr.model.", "asr.training.scale_range")  # fmt: skip
 LONGEST_LIST = 300  # characters of torch's list of tensors that do not fit
 
 
@@ -61,7 +62,7 @@ def import_run(
 ) -> None:
     """Import a file, a folder or a hub address as a run of an arm or a method into `output`.
 
-    Writes weights.safetensors, log.csv with one row, for the last step, and at last run.json.
+    Writes weights.safetensors, log.csv with one row and at last run.json.
     Without `row` it is the one in config/released.tsv. Raises `UserError` as `read_release` does,
     and if `output` has another run and not `overwrite`.
     """
@@ -94,14 +95,15 @@ def read_release(
     """Read weights into the model of a row, by default of the one in config/released.tsv.
 
     `colors` is the range that a super-resolution network takes, by default that of the known files
-    of the row. Raises `UserError` for files that cannot be read, weights that do not fit the row or
-    say that they are of another or of another seed, and where row or colors are not known.
+    of the row. Raises `UserError` for files that cannot be read, weights that do not fit the row,
+    runs of this project that are of another or of another seed, and where row or colors are not
+    known.
     """
     hub = parse_address(address)
-    files, revision = download(hub) if hub else (find_files(Path(address).expanduser()), None)
+    file, revision = download(hub) if hub else (find_weights(Path(address).expanduser()), None)
     if hub:
-        check_sums(files)
-    checkpoint = read_checkpoint(files)
+        check_sum(file)
+    checkpoint = read_checkpoint(file)
     known = find_known_file(address, checkpoint.file, checkpoint.sha256)
     if row is None:
         if known is None:
@@ -112,7 +114,8 @@ def read_release(
         row = find_row(known.row)
     model = find_model(row).assemble(row, config)
     load_tensors(model, checkpoint, locate_row(row)[2])
-    check_facts(checkpoint, row, model, seed, config)
+    if checkpoint.record:
+        check_record(checkpoint, row, seed, config)
     colors = choose_colors(model, checkpoint, row, known, colors)
     return Release(row, model, colors, describe_release(checkpoint, known, address, revision))
 
@@ -125,7 +128,7 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
     place = checkpoint.file
     tensors = checkpoint.tensors
     if not checkpoint.record:
-        tensors = rename_tensors(tensors, model, str(place))
+        tensors = rename_tensors(tensors, model)
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32:
             kind = str(tensor.dtype).removeprefix("torch.")
@@ -143,6 +146,23 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
     for name, tensor in model.state_dict().items():
         if not tensor.isfinite().all():
             raise UserError(f"{place} holds values for {name!r} that are not finite; get it again.")
+
+
+def check_record(checkpoint: Checkpoint, row: Arm | Method, seed: int, config: Config) -> None:
+    """Raise `UserError` where a run of this project is of another seed, or its model another."""
+    place, record, name = checkpoint.file, checkpoint.record, locate_row(row)[2]
+    identity = update_identity(record.get("identity") or {})
+    for field, value in identify_run(row, config).items():
+        if field.startswith(OF_MODEL) and identity.get(field, value) != value:
+            raise UserError(
+                f"{place} says {field} = {identity[field]!r}, but {name} has {value!r}; import it "
+                "as the row that it is of."
+            )
+    if record["seed"] != seed:
+        raise UserError(
+            f"{place} says seed = {record['seed']}, not {seed}; import it with --seed "
+            f"{record['seed']}, or set seeds to [{record['seed']}] in the config that names it."
+        )
 
 
 def choose_colors(
@@ -183,11 +203,6 @@ def describe_release(
     record = checkpoint.record
     if RELEASED in record:
         return {**record[RELEASED], "address": address}
-    says = select_training_facts(checkpoint)
-    trained = {}
-    if record:
-        trained["identity"] = record.get("identity")
-        says["git_commit"] = (record.get("git") or {}).get("commit")
     return {
         "by": known.by if known else "this project" if record else "others",
         "license": known.license if known else None,
@@ -195,8 +210,7 @@ def describe_release(
         "revision": revision,
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
-        "says": says,
-        **trained,
+        **({"identity": record.get("identity"), "git": record.get("git")} if record else {}),
     }
 
 
@@ -211,12 +225,9 @@ def write_run(output: Path, release: Release, seed: int, config: Config) -> None
     sections = {"model": config[benchmark]["model"]}
     if isinstance(row, Method):
         sections["training"] = {"scale_range": config[benchmark]["training"]["scale_range"]}
-    says = release.origin["says"]
-    steps = next((says[key] for key in STEPS if key in says), None)
     facts = {
         subject: name,
         "seed": seed,
-        **({"steps": steps} if isinstance(steps, int) else {}),
         "parameters": count_parameters(model),
         **({"colors": release.colors} if release.colors else {}),
         "config": sections,
@@ -224,9 +235,7 @@ def write_run(output: Path, release: Release, seed: int, config: Config) -> None
         RELEASED: release.origin,
     }
     weights_sha256 = write_weights(output, model, facts)
-    write_csv(
-        output / "log.csv", LOG_COLUMNS, [{"step": steps, "bandwidth": model.get_bandwidth()}]
-    )
+    write_csv(output / "log.csv", LOG_COLUMNS, [{"bandwidth": model.get_bandwidth()}])
     written = {
         **facts,
         "git": runtime.describe_commit(),
