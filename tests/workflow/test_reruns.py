@@ -178,7 +178,7 @@ NO_PART = [
     *map(
         statement,
         (
-            "cli/jobs.py",
+            "cli/reports.py",
             "data/fetch.py",
             "data/standardize.py",
             "data/superres.py",
