@@ -9,7 +9,7 @@ import pytest
 
 from gblsr_repro import config as configuration
 from gblsr_repro import dependencies
-from gblsr_repro.operations import plan
+from gblsr_repro import plan
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ NO_PART = [
             "evaluation/metrics.py",
             "evaluation/native.py",
             "image_io/reading.py",
-            "operations/plan.py",
+            "plan.py",
             "released/importing.py",
             "runs.py",
             "training/asr.py",

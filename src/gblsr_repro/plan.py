@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from .. import devices
-from ..config import (
+from . import devices
+from .config import (
     Arm,
     Config,
     Method,
@@ -30,10 +30,10 @@ from ..config import (
     read_paper_device,
     read_published_times,
 )
-from ..dependencies import MODELS, VERSION, identify_run, update_identity
-from ..progress import format_columns, format_count
-from ..records import read_record
-from ..runtime import describe_device
+from .dependencies import MODELS, VERSION, identify_run, update_identity
+from .progress import format_columns, format_count
+from .records import read_record
+from .runtime import describe_device
 
 DASH = "—"
 GPUS_PER_NODE = 8  # of a usual node; shown for a machine with fewer than two
