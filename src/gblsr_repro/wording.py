@@ -54,10 +54,7 @@ _SHORT.maxstring = _SHORT.maxother = 80
 
 def shorten(value: Any) -> str:
     """Write a value of the user's into a message: as Python writes it, long ones shortened."""
-    try:
-        return _SHORT.repr(value)
-    except ValueError:  # an integer of more digits than Python writes
-        return "an integer of thousands of digits"
+    return _SHORT.repr(value)
 
 
 def suggest(name: str, candidates: Iterable[str]) -> str:

@@ -137,21 +137,21 @@ def match_one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def list_dependencies(rule, wildcard=None, subjects=None, about=None):
+def list_dependencies(rule, wildcard=None, subjects=None, subject=None):
     """List what the output of a rule depends on, a text for each thing, as a parameter.
 
-    Jobs run again when one changes, and a dry-run names it. What a job is about stands in a
-    wildcard, by its name or as one of `subjects`; what all jobs of a rule are about is `about`.
+    Jobs run again when one changes, and a dry-run names it. The subject of a job stands in a
+    wildcard, by its name or as one of `subjects`; `subject` is that of all jobs of a rule.
     """
 
     @cache
     @exit_at_mistakes()
     def collect(name):
-        subject = subjects[name] if subjects else name
-        found = dependencies.collect_dependencies(rule, subject, config)
+        row = subjects[name] if subjects else name
+        found = dependencies.collect_dependencies(rule, row, config)
         return sorted(f"{name}: {json.dumps(found[name], sort_keys=True)}" for name in found)
 
-    return lambda wildcards: collect(wildcards[wildcard] if wildcard else about)
+    return lambda wildcards: collect(wildcards[wildcard] if wildcard else subject)
 
 
 def lengthen_runtime(kind):

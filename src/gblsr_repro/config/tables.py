@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -61,28 +60,14 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Construct a map; raise `yaml.YAMLError` where a key comes twice."""
-        keys: set[Any] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                problem = "a key must be a name"
-            elif key.value in keys:
-                problem = f"the key {shorten(key.value)} comes twice"
-            else:
-                keys.add(key.value)
-                continue
-            raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            name = str(key.value)
+            if name in keys:
+                problem = f"the key {shorten(name)} comes twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            keys.add(name)
         return super().construct_mapping(node, deep)
-
-    def construct_integer(self, node: yaml.ScalarNode) -> int:
-        """Construct an integer; raise `yaml.YAMLError` for 010 and 3:20, to YAML 8 and 200."""
-        value = self.construct_yaml_int(node)
-        if ":" in node.value or re.match(r"[-+]?0[0-7_]", node.value):
-            problem = f"{node.value} would be {value}; write the number without leading zeros or :"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-        return value
-
-
-_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _UniqueKeyLoader.construct_integer)
 
 
 def read_yaml(path: Path | str) -> Config:

@@ -15,7 +15,6 @@ Every format is decoded by the same rules:
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -46,9 +45,6 @@ PngImagePlugin.MAX_TEXT_CHUNK = PngImagePlugin.MAX_TEXT_MEMORY
 _GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
-# Markers of JPEG: after the first byte, 255, comes no 0 as within the compressed data.
-_MARKER = re.compile(rb"\xff+([^\x00\xff])", re.DOTALL)
-_END, _WITHOUT_LENGTH = 0xD9, (0x01, *range(0xD0, 0xD9))
 
 
 def read_rgb_image(path: Path | str) -> Pixels:
@@ -127,9 +123,6 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
                         "file."
                     )
                 image.load()
-                stream.seek(0)
-                if image.format in ("JPEG", "MPO") and not _has_end(stream.read()):
-                    raise ValueError("its end is missing")
                 return turn_upright(_convert_to_8_bits(image, name), _read_orientation(image))
     except UserError:
         raise
@@ -140,30 +133,9 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
     except (Image.DecompressionBombError, MemoryError) as error:
         raise _build_size_error(name) from error
     except Exception as error:  # Pillow's decoders raise many types for damaged files
-        if "MAX_TEXT" in str(error):
-            raise UserError(
-                f"{name} holds texts or a profile of more than "
-                f"{PngImagePlugin.MAX_TEXT_MEMORY >> 20} MB; save it without them."
-            ) from error
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
-
-
-def _has_end(jpeg: bytes) -> bool:
-    """Return whether a JPEG file, of several pictures the first, has its end marker.
-
-    Decoders fill with gray what is missing before it, also where zeros stand in its place: space
-    that was set aside for a transfer that broke off.
-    """
-    at = 2
-    while found := _MARKER.search(jpeg, at):
-        marker, at = found[1][0], found.end()
-        if marker == _END:
-            return True
-        if marker not in _WITHOUT_LENGTH:  # what has a length may hold a thumbnail, with its end
-            at += int.from_bytes(jpeg[at : at + 2])
-    return False
 
 
 def _read_orientation(image: Image.Image) -> int:

@@ -11,7 +11,6 @@ from ..config import Arm, Method, locate_row
 from ..dependencies import RELEASED
 from ..errors import UserError
 from ..records import read_record
-from ..wording import shorten
 
 SAFETENSORS = ".safetensors"
 ENDINGS = (SAFETENSORS, ".pt", ".pth", ".ckpt", ".bin")
@@ -26,15 +25,9 @@ def find_weights(path: Path, place: str | None = None) -> Path:
     """
     missing = f"{place} has no file of weights" if place else f"{path} does not exist"
     place = place or str(path)
-    try:
-        weights = _choose_weights(path, place) if path.is_dir() else path
-        if not weights.is_file():
-            raise UserError(f"{missing}; name a file of weights or the folder that has it.")
-    except (OSError, ValueError) as error:  # a name too long, a folder that nobody may read
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UserError(
-            f"{shorten(place)} cannot be read ({reason}); name another file or make it readable."
-        ) from error
+    weights = _choose_weights(path, place) if path.is_dir() else path
+    if not weights.is_file():
+        raise UserError(f"{missing}; name a file of weights or the folder that has it.")
     return weights
 
 
