@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import os
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-NETWORK_SETTINGS = (
-    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
-    *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"),
-)
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:
@@ -37,15 +31,6 @@ def format_commit(git: Mapping[str, Any]) -> str | None:
     if not git.get("commit"):
         return None
     return f"{git['commit']}{'+' if git.get('modified') else ''}"
-
-
-def name_network_settings() -> str:
-    """Name what else to check where no connection succeeds, as part of a sentence; "" for nothing.
-
-    It is what the environment says of proxies and certificates.
-    """
-    names = [name for name in os.environ if name.upper() in NETWORK_SETTINGS and os.environ[name]]
-    return f" and what {join_words(sorted(names))} in the environment says" if names else ""
 
 
 _SHORT = reprlib.Repr()

@@ -8,8 +8,7 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro import dependencies
-from gblsr_repro import plan
+from gblsr_repro import dependencies, plan
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from gblsr_repro.data import download as module
 from gblsr_repro.data.download import BLOCK, check_checksum, download_file, open_session
 from gblsr_repro.errors import UserError
 from gblsr_repro.progress import Progress
-from gblsr_repro.wording import NETWORK_SETTINGS
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -104,13 +103,11 @@ def test_absent_file_is_one_sentence_at_once(server, tmp_path):
         ("ALL_PROXY", "ftp://127.0.0.1:1"),
     ],
 )
-def test_wrong_certificates_and_proxies_are_named(tmp_path, monkeypatch, name, value):
-    for other in ("NO_PROXY", *NETWORK_SETTINGS):
-        monkeypatch.delenv(other, raising=False)
-        monkeypatch.delenv(other.lower(), raising=False)
+def test_wrong_certificates_and_proxies_are_one_sentence(tmp_path, monkeypatch, name, value):
+    monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv(name, value)
     monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
-    told = f"^https://127.0.0.1:9/x cannot be fetched.* and what {name} in the environment says"
+    told = "^https://127.0.0.1:9/x cannot be fetched.*; check the .*proxies"
     with pytest.raises(UserError, match=told):
         download_file(open_session(), "https://127.0.0.1:9/x", tmp_path / "x", 10, accept)
 

@@ -14,7 +14,6 @@ import requests
 from .. import __version__
 from ..errors import UserError, build_write_error
 from ..progress import Progress, log
-from ..wording import name_network_settings
 
 ATTEMPTS = 4
 TIMEOUT_SECONDS = (15.0, 60.0)  # to connect; between two pieces
@@ -109,14 +108,13 @@ class _Transfer:
                 reason = " ".join(str(error).split()) or type(error).__name__
             except requests.RequestException as error:
                 raise UserError(
-                    f"{self.url} cannot be fetched: {error}; check the address"
-                    f"{name_network_settings()}."
+                    f"{self.url} cannot be fetched: {error}; check the address, proxies and "
+                    "certificates."
                 ) from error
             if attempt == ATTEMPTS:
                 raise UserError(
-                    f"{self.url} cannot be fetched ({reason}); check the network"
-                    f"{name_network_settings()} and run again, or set `mirror` in the config to a "
-                    "folder that has the files."
+                    f"{self.url} cannot be fetched ({reason}); check the network and its proxies "
+                    "and run again, or set `mirror` in the config to a folder that has the files."
                 )
             log.info("%s: interrupted (%s); attempt %d follows", self.url, reason, attempt + 1)
             time.sleep(2.0 ** (attempt - 1))

@@ -11,7 +11,6 @@ from typing import Any
 from ..config import HubAddress
 from ..errors import UserError
 from ..files import compute_sha256
-from ..wording import name_network_settings
 from .folder import ENDINGS, find_weights
 
 SHA256_DIGITS = 64
@@ -39,9 +38,8 @@ def download(address: HubAddress) -> tuple[Path, str]:
     except (HTTPError, OSError, ValueError, ImportError) as error:  # the latter: a proxy is wrong
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise UserError(
-            f"{place} cannot be had from the hub ({reason}); check the address, the network"
-            f"{name_network_settings()}, log in with hf auth login where it asks for that, "
-            f"{INSTEAD}."
+            f"{place} cannot be had from the hub ({reason}); check the address, the network and "
+            f"its proxies, log in with hf auth login where it asks for that, {INSTEAD}."
         ) from error
     folder = Path(snapshot)
     return find_weights(folder / address.path, place), folder.name
