@@ -9,22 +9,22 @@ from typing import Any
 
 import made
 
-from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.provenance.recorded import (
+from gblsr_repro.analysis.provenance.conditions import (
     SCOPES,
-    Recorded,
+    RunConditions,
     collect_settings,
     read_paper,
 )
+from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import find_row, load_protocol
 from gblsr_repro.dependencies import identify_run
 from gblsr_repro.files import write_json
-from gblsr_repro.records import Images
+from gblsr_repro.metadata import Images
 
 
-def _record_papers_runs(benchmark: str) -> Recorded:
+def _record_papers_runs(benchmark: str) -> RunConditions:
     paper, protocol = read_paper(benchmark), load_protocol()
     names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
     runs = [
@@ -44,18 +44,20 @@ PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
 """What the paper's runs would record."""
 
 
-def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
+def write_provenance(folder: Path, recorded: Iterable[RunConditions]) -> None:
     """Write what the aggregate step leaves of what runs recorded, a file for each."""
     for run in recorded:
         write_json(folder / f"provenance_{run.benchmark}.json", asdict(build_provenance(run)))
 
 
-def merge_provenance(*recorded: Recorded) -> Provenance:
+def merge_provenance(*recorded: RunConditions) -> Provenance:
     """Return the provenance of what runs recorded."""
     return Provenance.join(map(build_provenance, recorded))
 
 
-def set_setting(run: Recorded, name: str, *values: Any, of: Collection[str] = ()) -> Recorded:
+def set_setting(
+    run: RunConditions, name: str, *values: Any, of: Collection[str] = ()
+) -> RunConditions:
     """Let runs that depend on a setting, by default all, have recorded others; none: nothing."""
     settings = []
     for each in run.settings:
@@ -67,7 +69,7 @@ def set_setting(run: Recorded, name: str, *values: Any, of: Collection[str] = ()
     return replace(run, settings=settings)
 
 
-def record_demo(seeds: int) -> list[Recorded]:
+def record_demo(seeds: int) -> list[RunConditions]:
     """Return what runs of the demo record: stand-ins, few steps, a slow CPU."""
     device = ["AMD EPYC 7763 64-Core Processor"]
     stand_in = [_build_stand_in("dtd")]

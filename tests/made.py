@@ -15,11 +15,11 @@ from torch import nn
 
 from gblsr_repro import config, dependencies, files
 from gblsr_repro.data.sources import list_source_images
+from gblsr_repro.metadata import Images
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.base import count_parameters
-from gblsr_repro.records import Images
-from gblsr_repro.weights import NAME, write_weights
+from gblsr_repro.weights import WEIGHTS_FILE, write_weights
 
 NATIVE = {"features": 8, "patch": 4, "norm_groups": 2, "modes": 4, "hidden": 8}
 ASR = {
@@ -144,8 +144,8 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     facts["weights_sha256"] = write_weights(folder, untrained, facts)
     if not told:
-        save_file(untrained.state_dict(), folder / NAME)
-        facts["weights_sha256"] = files.compute_sha256(folder / NAME)
+        save_file(untrained.state_dict(), folder / WEIGHTS_FILE)
+        facts["weights_sha256"] = files.compute_sha256(folder / WEIGHTS_FILE)
     files.write_json(folder / "run.json", facts)
     return folder
 

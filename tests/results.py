@@ -17,12 +17,12 @@ from conditions import merge_provenance, record_demo, write_provenance
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.recorded import Recorded
+from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUNS, SCHEMAS
+from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import load, read_arms, read_methods
-from gblsr_repro.evaluation.fields import Fields
+from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_csv
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
@@ -59,7 +59,7 @@ class Results:
         self.config = load()
         self.config["seeds"] = list(range(seeds))
         self.rows: dict[str, list[dict[str, Any]]] = {}
-        self.recorded: Iterable[Recorded] = ()
+        self.recorded: Iterable[RunConditions] = ()
 
     # --- rows ---
 
@@ -146,7 +146,7 @@ class Results:
     def add_run(self, **row: Any) -> None:
         """Add a run of an arm or a method."""
         benchmark = "asr" if row["arm"] in read_methods() else "native"
-        self.rows.setdefault(RUNS[benchmark], []).append({"benchmark": benchmark, **row})
+        self.rows.setdefault(RUN_FOLDERS[benchmark], []).append({"benchmark": benchmark, **row})
 
     def add_locality(self, scale: float = 1.0) -> None:
         """Add the statistics of the diagnostic, the bandwidth varying `scale` times the usual."""
@@ -205,7 +205,7 @@ class Results:
                 names = [f"image{k}" for k in range(len(bandwidth))]
                 path = self.root / "native" / "fields" / arm / f"seed{seed}.npz"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                Fields(bandwidth, blank, blank.astype(np.int8), names).write(path)
+                BandwidthFields(bandwidth, blank, blank.astype(np.int8), names).write(path)
 
     def write_exemplars(self) -> None:
         """Write small pictures where the evaluation leaves its reconstructions."""

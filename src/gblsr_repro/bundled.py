@@ -1,7 +1,7 @@
 """Find and describe the weights bundled with the package.
 
 A bundled file is a weights file like any other, with its larger tensors in half precision. What
-its record says beyond a run's is what one has to know of a model that somebody else trained:
+its metadata says beyond a run's is what one has to know of a model that somebody else trained:
 the row of its table (no checkout is needed to build it), steps, training images, quality, commit,
 and for the native model that ships the color cast of its reconstructions. The checkout's
 tools/bundle_weights.py makes one from a trained run.
@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from .config import locate_row
-from .runs import find_recorded_row
+from .runs import find_row_of_run
 from .weights import read_weights
 
 
@@ -24,9 +24,9 @@ def find_bundled_model(kind: str) -> Path:
 
 def describe_model(path: Path | str) -> str:
     """Describe in one line which model a bundled file holds; its card says how good it is."""
-    record, _ = read_weights(path)
-    _, _, row = locate_row(find_recorded_row(record))
+    metadata, _ = read_weights(path)
+    _, _, row = locate_row(find_row_of_run(metadata))
     return (
-        f"{row}, {record['steps']:,} steps on {record['trained_on']}, commit "
-        f"{record['commit'][:12]}"
+        f"{row}, {metadata['steps']:,} steps on {metadata['trained_on']}, commit "
+        f"{metadata['commit'][:12]}"
     )

@@ -11,14 +11,14 @@ import pytest
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.aggregate import read_images
 from gblsr_repro.analysis.metrics import NATIVE
-from gblsr_repro.analysis.provenance import recorded
+from gblsr_repro.analysis.provenance import conditions
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
 from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.fields import Fields
+from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_json
 
 
@@ -72,7 +72,7 @@ def run_record(root, arm, seed, half="native", **extra):
 
 def made(kind, root, config, tmp_path):
     output = tmp_path / "made" / f"{kind}.csv"
-    aggregate.write(kind, root, config, output)
+    aggregate.write_aggregate(kind, root, config, output)
     return Aggregates(output.parent, config).cells(kind)
 
 
@@ -188,7 +188,7 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
     run = run_record(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
     write_rows(run.with_name("log.csv"), "step,bandwidth", "10,1.01", "20,0.875")
     output = tmp_path / "runs.csv"
-    aggregate.write("runs", tmp_path, config, output)
+    aggregate.write_aggregate("runs", tmp_path, config, output)
     lines = output.read_text().splitlines()
     assert lines[1].startswith("native,gblsr_scalar,0,20,989955,12.125,3.25,812.0,NVIDIA H200,")
     assert lines[1].endswith(",0.875,")  # the last, as trained; released by nobody
@@ -198,7 +198,7 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
 def test_run_record_with_a_word_for_a_number_is_refused(tmp_path, config):
     run_record(tmp_path, "liif", 1, wall_seconds="long")
     with pytest.raises(UserError, match="wall_seconds is 'long'"):
-        aggregate.write("runs", tmp_path, config, tmp_path / "runs.csv")
+        aggregate.write_aggregate("runs", tmp_path, config, tmp_path / "runs.csv")
 
 
 def write_fields(root, arm, seed, bandwidth):
@@ -206,7 +206,7 @@ def write_fields(root, arm, seed, bandwidth):
     region[:, 1] = 2  # one row of smooth patches above one of texture
     names = [f"image{i}" for i in range(len(bandwidth))]
     path = root / f"native/fields/{arm}/seed{seed}.npz"
-    Fields(bandwidth, np.ones_like(bandwidth), region, names).write(path)
+    BandwidthFields(bandwidth, np.ones_like(bandwidth), region, names).write(path)
 
 
 def test_locality_is_tested_on_the_average_over_seeds(tmp_path, config):
@@ -271,7 +271,7 @@ def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, co
         for seed, commit in enumerate(commits):
             run_record(tmp_path, name, seed, half, git={"commit": commit, "modified": False})
         kind = f"provenance_{half}"
-        aggregate.write(kind, tmp_path, config, tmp_path / "aggregates" / f"{kind}.json")
+        aggregate.write_aggregate(kind, tmp_path, config, tmp_path / "aggregates" / f"{kind}.json")
     found = Provenance.read(tmp_path / "aggregates")
     assert sorted(found.git["commit"].split(", ")) == ["a", "b", "c"]
     assert found.git["modified"] is False
@@ -311,13 +311,13 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
 
 
 def gather(kind, results, config):
-    return recorded.gather(kind, recorded.read_records(kind, results, config), config)
+    return conditions.gather(kind, conditions.read_inputs(kind, results, config), config)
 
 
 def provenance(results, config, *kinds):
     folder = results / "aggregates"
     for kind in kinds:
-        aggregate.write(kind, results, config, folder / f"{kind}.json")
+        aggregate.write_aggregate(kind, results, config, folder / f"{kind}.json")
     return Provenance.read(folder)
 
 
@@ -374,7 +374,7 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     output = tmp_path / "structure.csv"
     config = load()
     config["native"]["model"]["features"] = 8
-    aggregate.write("structure", tmp_path, config, output)
+    aggregate.write_aggregate("structure", tmp_path, config, output)
     found = {row["statistic"]: row["mean"] for row in read(output, "structure")}
     assert (found["gblsr_scalar"], found["gblsr_asr"]) == (989_955, 22_023_873)
     assert found["highest_mode_weight"] == pytest.approx(0.982, abs=5e-4)  # sigmoid(4)

@@ -18,11 +18,11 @@ from gblsr_repro.config import (
     read_table,
     read_yaml,
 )
-from gblsr_repro.config.schema.types import FOLDER, NAME
+from gblsr_repro.config.schema.types import FOLDER_PATTERN, NAME_PATTERN
 from gblsr_repro.config.tables import ImageSize
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import read_csv
-from gblsr_repro.records import read_record
+from gblsr_repro.metadata import read_metadata
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item
 from gblsr_repro.weights import read_weights
@@ -141,7 +141,7 @@ def test_a_cell_that_a_table_does_not_allow(row, name, column, value, sentence, 
         read_table(path, row, name.removesuffix("s"))
 
 
-@pytest.mark.parametrize("pattern", [FOLDER, NAME])
+@pytest.mark.parametrize("pattern", [FOLDER_PATTERN, NAME_PATTERN])
 def test_what_stands_in_command_lines_means_nothing_to_a_shell(pattern):
     """Folders, columns and keys stand there without quotes."""
     texts = [f"a{chr(code)}b" for code in range(128)]
@@ -184,7 +184,7 @@ def test_a_record_that_is_none(content, sentence, tmp_path):
     (tmp_path / "weights.safetensors").write_bytes(b"")
     path = tmp_path / "run.json"
     path.write_text(content)
-    for read in (read_record, lambda path: read_weights(path.parent)):
+    for read in (read_metadata, lambda path: read_weights(path.parent)):
         with pytest.raises(UserError, match=re.escape(sentence)) as caught:
             read(path)
         assert str(path) in str(caught.value)

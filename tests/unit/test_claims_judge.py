@@ -16,8 +16,8 @@ from gblsr_repro.analysis.claims.cells import list_cells
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.stated import CLAIMS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
+from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import Recorded
 from gblsr_repro.analysis.reader import Aggregates, Rows, read_paper_aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
@@ -34,7 +34,7 @@ DEMO = {
 }
 
 
-def row(claim: str, *recorded: Recorded, **tables: Rows) -> JudgedClaim:
+def row(claim: str, *recorded: RunConditions, **tables: Rows) -> JudgedClaim:
     """Judge a claim on the paper's numbers, under the paper's conditions but for some recorded."""
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables | tables)
     told = {paper.benchmark: paper for paper in (NATIVE, ASR)}

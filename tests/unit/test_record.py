@@ -22,7 +22,6 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import complete, find_repository_root, load, merge, validate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
-from gblsr_repro.record import __main__ as renewing
 from gblsr_repro.record import restoring, writing
 from gblsr_repro.record.sources import collect_sources
 from gblsr_repro.record.values import add_tables, collect_tables
@@ -176,7 +175,7 @@ def test_values_make_the_same_aggregates(grown: Path) -> None:
     restored = restoring.restore(grown / "record", "main")
     for name in ("native", "ablation", "runs"):
         output = grown / "results" / "aggregates" / f"{name}.csv"
-        aggregate.write(name, grown / "results", config, output)
+        aggregate.write_aggregate(name, grown / "results", config, output)
         one, other = (
             run.frame(name).sort_values([*run.frame(name)], ignore_index=True)
             for run in (Aggregates(output.parent, config), restored)
@@ -275,14 +274,14 @@ def test_a_record_without_its_values_is_not_emptied(record: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "conditions", "complaint"),
+    ("output", "setup", "complaint"),
     [("results", "main", "is no record"), ("record", "../main", "must be a name")],
 )
 def test_no_other_folder_is_written_to(
-    output: str, conditions: str, complaint: str, results: Path, record: Path, tmp_path: Path
+    output: str, setup: str, complaint: str, results: Path, record: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match=complaint):
-        writing.update(results, tmp_path / output, build_config(), conditions)
+        writing.update(results, tmp_path / output, build_config(), setup)
 
 
 @pytest.mark.parametrize(
@@ -324,10 +323,10 @@ def test_every_section_of_the_page_has_a_title_of_its_own() -> None:
 
 
 def test_every_score_names_a_run_and_its_commit() -> None:
-    runs = {(row["conditions"], row["arm"], row["seed"]) for row in made.rows(RECORD / "runs.csv")}
+    runs = {(row["setup"], row["arm"], row["seed"]) for row in made.rows(RECORD / "runs.csv")}
     assert all(row["commit"] for row in made.rows(RECORD / "runs.csv"))
     scored = {
-        (line["conditions"], line["arm"] or line["method"], line["seed"])
+        (line["setup"], line["arm"] or line["method"], line["seed"])
         for line in made.rows(RECORD / "values.csv")
         if line["aggregate"] != "asr_latency" and line["method"] != "bicubic"
     }
@@ -338,19 +337,3 @@ def test_every_score_names_a_run_and_its_commit() -> None:
     assert text.count("\n") == 2 + one_line_each
     overlays = {path.stem for path in (RECORD / "overlays").glob("*.yaml")}
     assert {row[0] for row in runs} <= {*sources} == overlays
-
-
-@pytest.mark.parametrize("page", renewing.PAGES)
-def test_tables_of_numbers_are_those_of_the_record(page: str) -> None:
-    text = (find_repository_root() / page).read_text(encoding="utf-8")
-    recorded = (RECORD / "README.md").read_text(encoding="utf-8")
-    assert renewing.COPY.search(text)
-    assert renewing.renew_tables(text, recorded) == text, "run python -m gblsr_repro.record"
-    if page == "docs/results.md":  # every table there is one of numbers
-        assert not re.search(r"^\|", renewing.COPY.sub("", text), re.MULTILINE)
-
-
-def test_a_table_that_the_record_lacks_is_named() -> None:
-    page = "<!-- from docs/record: Table 99 -->\n\n| 1 |\n\n<!-- end -->"
-    with pytest.raises(UserError, match="no section 'Table 99'"):
-        renewing.renew_tables(page, "# Record\n\n## Table 1\n\n| 2 |\n")

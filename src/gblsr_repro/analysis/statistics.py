@@ -32,7 +32,7 @@ class Summary:
         return self.std >= 0 and self.n > 1
 
 
-Column = Sequence[Summary]
+Summaries = Sequence[Summary]
 
 
 def pool_spreads(*cells: Summary) -> tuple[float, float]:
@@ -73,7 +73,7 @@ def format_fixed(value: float, digits: int) -> str:
     return f"{value:z.{digits}f}"
 
 
-def find_ties(cells: Column, metric: Metric, alpha: float | None = None) -> list[int]:
+def find_ties(cells: Summaries, metric: Metric, alpha: float | None = None) -> list[int]:
     """Find the positions of the best cell and of those that count as equal to it, best first.
 
     Equal are cells that print alike with the decimals of their `metric` and, where `alpha` is
@@ -92,7 +92,7 @@ def find_ties(cells: Column, metric: Metric, alpha: float | None = None) -> list
 
 
 def mark_bold(
-    cells: Column,
+    cells: Summaries,
     metric: Metric,
     alpha: float | None = None,
     compared: Sequence[bool] | None = None,

@@ -176,8 +176,8 @@ ARGUMENTS = {
         help="only these items; an error if one cannot be made",
     ),
     "record": path("--output", "DIR", "the record, such as docs/record: a new folder or an old"),
-    "conditions": argument(
-        "--conditions",
+    "setup": argument(
+        "--setup",
         default="main",
         metavar="NAME",
         help="name of these settings in the record (default: main, the one that is judged)",

@@ -24,20 +24,18 @@ def judge_claims(aggregates: Path, output: Path, config: Config) -> None:
     from ..analysis.claims import judge, verdicts
     from ..reporting.claims import list_counts
 
-    written = judge.write(aggregates, output / verdicts.FILE, config)
+    written = judge.judge_results(aggregates, output / verdicts.CLAIMS_FILE, config)
     log.info("claims: %s", list_counts(written))
 
 
-def update_record(
-    results: Path, output: Path, config: Config, conditions: str, rebuild: bool
-) -> None:
+def update_record(results: Path, output: Path, config: Config, setup: str, rebuild: bool) -> None:
     """Add the numbers of a results folder to a record, or rebuild it from its values."""
     from ..record import writing
 
     if rebuild:
         writing.rebuild(output)
     else:
-        writing.update(results, output, config, conditions)
+        writing.update(results, output, config, setup)
     log.info("record: %s", output)
 
 
@@ -47,7 +45,7 @@ def summarize(config: Config) -> str:
     from ..reporting.claims import list_counts
 
     results = Path(config["results"])
-    names = ("tables", "figures", verdicts.FILE, "report.html")
+    names = ("tables", "figures", verdicts.CLAIMS_FILE, "report.html")
     # Each benchmark alone has a page and claims of its own.
     folders = (results, results / "native", results / "asr")
     made = [folder / name for folder in folders for name in names if (folder / name).exists()]
@@ -59,7 +57,7 @@ def summarize(config: Config) -> str:
         lines.append(
             "These numbers show that everything runs; they are not the paper's experiment."
         )
-    for place in (place for place in made if place.name == verdicts.FILE):
+    for place in (place for place in made if place.name == verdicts.CLAIMS_FILE):
         lines.append(f"claims: {list_counts(verdicts.read_claims(place))}")
     lines.append("")
     here = Path.cwd()

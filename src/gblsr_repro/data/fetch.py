@@ -30,7 +30,7 @@ UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
 LISTED = 6  # members of an archive that an error names
 HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
-Entries = dict[str, ManifestEntry]
+ManifestEntries = dict[str, ManifestEntry]
 
 
 def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> Path:
@@ -69,7 +69,7 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
 
 
 def _inspect_files(
-    files: DatasetFiles, paths: list[str], inspected: Entries
+    files: DatasetFiles, paths: list[str], inspected: ManifestEntries
 ) -> list[ManifestEntry]:
     """Return the manifest entries of all `paths`; those in `inspected` are not read again."""
     return [
@@ -79,7 +79,7 @@ def _inspect_files(
 
 
 def _verify_files(
-    files: DatasetFiles, paths: list[str], recorded: Entries, verified: set[str]
+    files: DatasetFiles, paths: list[str], recorded: ManifestEntries, verified: set[str]
 ) -> None:
     """Compare every file with the manifest, except those just `verified`."""
     missing = sorted(set(recorded) - set(paths))
@@ -96,7 +96,7 @@ def _verify_files(
             raise files.build_changed_error(path)
 
 
-def _download_missing(files: DatasetFiles, recorded: Entries) -> Entries:
+def _download_missing(files: DatasetFiles, recorded: ManifestEntries) -> ManifestEntries:
     """Download the files that do not exist; return their manifest entries."""
     # Paths, or patterns, of a complete copy.
     wanted = list(recorded) or [
@@ -119,7 +119,9 @@ def _download_missing(files: DatasetFiles, recorded: Entries) -> Entries:
     return _download_files(files, missing, recorded)
 
 
-def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries) -> Entries:
+def _download_archive(
+    files: DatasetFiles, missing: list[str], recorded: ManifestEntries
+) -> ManifestEntries:
     """Download the archive of a data set, unpack what is missing, and delete the archive."""
     row = files.row
     archive = files.root / "archives" / PurePosixPath(urlsplit(row.url).path).name
@@ -137,9 +139,11 @@ def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries
     return _unpack_archive(files, archive, missing, recorded)
 
 
-def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries) -> Entries:
+def _download_files(
+    files: DatasetFiles, paths: Sequence[str], recorded: ManifestEntries
+) -> ManifestEntries:
     """Download single files; the `bytes` of the row limit the size of all of them together."""
-    row, entries = files.row, Entries()
+    row, entries = files.row, ManifestEntries()
     allowed = int(row.bytes * OVERRUN)
     progress = Progress(f"download {row.title}", len(paths), "file")
     with open_session() as session, progress:
@@ -157,8 +161,8 @@ def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries
 
 
 def _unpack_archive(
-    files: DatasetFiles, archive: Path, missing: list[str], recorded: Entries
-) -> Entries:
+    files: DatasetFiles, archive: Path, missing: list[str], recorded: ManifestEntries
+) -> ManifestEntries:
     """Unpack the missing files from an archive, delete it, and return their manifest entries.
 
     An archive without an image that the row names is kept, and `UserError` lists what it holds.
@@ -179,10 +183,10 @@ def _unpack_archive(
 
 
 def _move_missing(
-    files: DatasetFiles, unpacked: Path, missing: list[str], recorded: Entries
-) -> Entries:
+    files: DatasetFiles, unpacked: Path, missing: list[str], recorded: ManifestEntries
+) -> ManifestEntries:
     """Move the missing files from an unpacked archive; return their manifest entries."""
-    entries = Entries()
+    entries = ManifestEntries()
     for path in (path for pattern in missing for path in find_files(pattern, unpacked)):
         source, target = unpacked / path, files.root / path
         if target.is_file() or source.is_symlink():  # a link leads nowhere once it is moved
@@ -204,7 +208,7 @@ def _build_other_files_error(files: DatasetFiles, archive: Path, unpacked: Path)
     )
 
 
-def _inspect_download(path: str, file: Path, url: str, recorded: Entries) -> ManifestEntry:
+def _inspect_download(path: str, file: Path, url: str, recorded: ManifestEntries) -> ManifestEntry:
     """Build the manifest entry of a downloaded file; `UserError` if it differs from `recorded`."""
     try:
         entry = inspect_file(file, path)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from ..data.images import FORMATS
+from ..data.images import READ_FORMATS
 from ..errors import UserError, WriteError, explain_memory_shortage
 from ..files import try_writing
 from ..progress import log, show_progress
@@ -27,10 +27,10 @@ Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
 def is_image(path: Path) -> bool:
     """Return whether a file is an image by its content, or ought to be one by its ending."""
-    if Image.registered_extensions().get(path.suffix.lower()) in FORMATS:
+    if Image.registered_extensions().get(path.suffix.lower()) in READ_FORMATS:
         return True
     try:
-        with Image.open(path, formats=FORMATS):
+        with Image.open(path, formats=READ_FORMATS):
             return True
     except UnidentifiedImageError:
         return False

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, read_claims
+from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
@@ -21,7 +21,7 @@ from ..reporting.claims import count_by_topic, format_agreement, format_value, s
 from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
-from ..reporting.page import Picture, Section, build_simple_table
+from ..reporting.page import PageSection, Picture, build_simple_table
 from ..reporting.sections import describe_runs, list_differences, list_training_costs
 from ..reporting.tables.build import build_beside_paper
 from .sources import read_sources
@@ -33,9 +33,9 @@ SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)  # verdicts that say no
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
     f"folder from the files of runs; nothing in it is typed by hand. [{VALUES}]({VALUES}) has the "
-    "number of every seed, by the conditions and by the aggregate that it is averaged in, "
+    "number of every seed, by the setup and by the aggregate that it is averaged in, "
     f"[{RUN_TABLE}]({RUN_TABLE}) the commit, device, steps and time of every training, and "
-    "`overlays/` the settings of the conditions. A + after a commit: files of the checkout were "
+    "`overlays/` its settings. A + after a commit: files of the checkout were "
     "modified or added, such as an overlay. p: of the pooled two-sided t-test by which claims are "
     "judged; a single run takes the deviation of the paper's seeds."
 )
@@ -43,32 +43,30 @@ INTRODUCTION = (
 
 @dataclass(frozen=True)
 class Part:
-    """The numbers of a record under some conditions: their name and their aggregates."""
+    """The numbers of a record under one setup: their name and their aggregates."""
 
-    conditions: str
+    setup: str
     source: Aggregates
 
 
-def build_page(folder: Path, parts: Sequence[Part]) -> Section:
-    """Build the README of a record folder from its parts, the main conditions first."""
-    inside = [
-        section for part in parts if part.conditions == MAIN for section in compare_arms(part)
-    ]
-    inside.append(list_other_conditions(parts))
+def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
+    """Build the README of a record folder from its parts, the main setup first."""
+    inside = [section for part in parts if part.setup == MAIN for section in compare_arms(part)]
+    inside.append(list_other_setups(parts))
     inside += [section for part in parts for section in list_superres_quality(part)]
     inside += build_tables(parts)
-    if (folder / FILE).is_file():
-        claims = read_claims(folder / FILE)
+    if (folder / CLAIMS_FILE).is_file():
+        claims = read_claims(folder / CLAIMS_FILE)
         inside += [list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
-    inside += [describe_conditions(folder, part) for part in parts]
-    return Section("Record", INTRODUCTION, inside=inside)
+    inside += [describe_setup(folder, part) for part in parts]
+    return PageSection("Record", INTRODUCTION, inside=inside)
 
 
 # --- short tables ---------------------------------------------------------------------------------
 
 
-def compare_arms(part: Part) -> Iterator[Section]:
+def compare_arms(part: Part) -> Iterator[PageSection]:
     """Compare every arm of the benchmark with the paper's: one table for each data set."""
     source, paper = part.source, read_paper_aggregates(load_protocol())
     for column in source.evaluate:
@@ -83,13 +81,13 @@ def compare_arms(part: Part) -> Iterator[Section]:
         header = ["Arm", "Seeds", *chain.from_iterable(headings)]
         table = build_simple_table(header, rows, "lr" + "rr" * len(SHOWN))
         title = f"Native benchmark on {name_dataset(source, 'native', column)}"
-        yield Section(title, tables=[table])
+        yield PageSection(title, tables=[table])
 
 
-def list_other_conditions(parts: Sequence[Part]) -> Section:
-    """List what the arms of the benchmark give under other conditions than the main ones."""
+def list_other_setups(parts: Sequence[Part]) -> PageSection:
+    """List what the arms of the benchmark give under other setups than the main one."""
     rows = []
-    for part in (part for part in parts if part.conditions != MAIN):
+    for part in (part for part in parts if part.setup != MAIN):
         source = part.source
         for column in source.evaluate:
             for name, arm in source.arms.items():
@@ -98,10 +96,10 @@ def list_other_conditions(parts: Sequence[Part]) -> Section:
                     seeds = f"{cells[0].n:.0f}"
                     texts = format_cells(cells)
                     dataset = name_dataset(source, "native", column)
-                    rows.append([arm.short, part.conditions, dataset, seeds, *texts])
+                    rows.append([arm.short, part.setup, dataset, seeds, *texts])
     header = ["Arm", "Conditions", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
-    return Section("Native benchmark under other conditions", tables=[table] if rows else [])
+    return PageSection("Native benchmark under other conditions", tables=[table] if rows else [])
 
 
 def list_cells(source: Aggregates, column: str, arm: str) -> list[Summary]:
@@ -135,7 +133,7 @@ def format_cells(cells: Iterable[Summary], spread: bool = True) -> list[str]:
     return [format_summary(cell, metric.digits, spread=spread) for cell, metric in pairs]
 
 
-def list_superres_quality(part: Part) -> Iterator[Section]:
+def list_superres_quality(part: Part) -> Iterator[PageSection]:
     """List PSNR-Y of every method and of bicubic by data set and scale."""
     source = part.source
     cells = source.cells("asr_quality") if source.has("asr_quality") else {}
@@ -150,8 +148,8 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
     if rows:
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
-        title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.conditions})"
-        yield Section(title, describe_sets(source), tables=[table])
+        title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.setup})"
+        yield PageSection(title, describe_sets(source), tables=[table])
 
 
 def describe_sets(source: Aggregates) -> str:
@@ -167,8 +165,8 @@ def describe_sets(source: Aggregates) -> str:
 # --- items of the paper ---------------------------------------------------------------------------
 
 
-def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
-    """Build a section for every table beside the paper's, of the first conditions that have it."""
+def build_tables(parts: Sequence[Part]) -> Iterator[PageSection]:
+    """Build a section for every table beside the paper's, of the first setup that has it."""
     shown: set[str] = set()
     for part in parts:
         items = select_items("table", part.source.config)
@@ -179,10 +177,10 @@ def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
         )
         shown |= {*built}
         for tables in built.values():
-            yield Section(f"{tables[0].caption.title} ({part.conditions})", tables=tables)
+            yield PageSection(f"{tables[0].caption.title} ({part.setup})", tables=tables)
 
 
-def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
+def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
     """Build a section for every figure in the folder, with its caption."""
     for name, item in select_items("figure", parts[0].source.config).items():
         path = folder / "figures" / f"{name}.png"
@@ -191,10 +189,10 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)
-            yield Section(item.title, caption.on_page, picture=picture)
+            yield PageSection(item.title, caption.on_page, picture=picture)
 
 
-def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:
+def list_diagnostic(claims: Sequence[JudgedClaim]) -> PageSection:
     """List what the paper claims of locality and ablation beside what was measured."""
     rows = [
         (row.sentence, *format_sides(row))
@@ -202,7 +200,7 @@ def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:
         if row.scope in (Scope.LOCALITY, Scope.ABLATION) and row.measured
     ]
     table = build_simple_table(("", "Paper", "Here"), rows, "lrr")
-    return Section("Locality diagnostic and ablation", tables=[table] if rows else [])
+    return PageSection("Locality diagnostic and ablation", tables=[table] if rows else [])
 
 
 def format_sides(row: JudgedClaim) -> tuple[str, str]:
@@ -210,10 +208,12 @@ def format_sides(row: JudgedClaim) -> tuple[str, str]:
     return format_value(row.published, row.unit), format_value(row.measured, row.unit)
 
 
-def summarize_claims(claims: Sequence[JudgedClaim]) -> Section:
+def summarize_claims(claims: Sequence[JudgedClaim]) -> PageSection:
     """Summarize the claims: how many hold, and each ordering and bound."""
-    text = f"{summarize(claims)} Every claim with its numbers: [{FILE}]({FILE})."
-    return Section("What the paper claims", text, [count_by_topic(claims), *list_relations(claims)])
+    text = f"{summarize(claims)} Every claim with its numbers: [{CLAIMS_FILE}]({CLAIMS_FILE})."
+    return PageSection(
+        "What the paper claims", text, [count_by_topic(claims), *list_relations(claims)]
+    )
 
 
 def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
@@ -228,12 +228,12 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
     return [build_simple_table(header, rows, caption=caption)] if rows else []
 
 
-# --- conditions -----------------------------------------------------------------------------------
+# --- setups ---------------------------------------------------------------------------------------
 
 
-def describe_conditions(folder: Path, part: Part) -> Section:
-    """Describe some conditions: differences from the paper, runs, cost, and the command."""
-    source, name = part.source, part.conditions
+def describe_setup(folder: Path, part: Part) -> PageSection:
+    """Describe one setup: differences from the paper, runs, cost, and the command."""
+    source, name = part.source, part.setup
     sources = read_sources(folder)[name].values()
     source.provenance = replace(
         source.provenance,
@@ -242,7 +242,7 @@ def describe_conditions(folder: Path, part: Part) -> Section:
     )
     inside = [list_differences(source), *describe_runs(source), list_training_costs(source)]
     settings = f"Settings: [overlays/{name}.yaml](overlays/{name}.yaml)."
-    return Section(
+    return PageSection(
         f"Conditions: {name}", settings, code=format_command(folder, part), inside=inside
     )
 
@@ -250,7 +250,7 @@ def describe_conditions(folder: Path, part: Part) -> Section:
 def format_command(folder: Path, part: Part) -> str:
     """Format the command that measures these numbers again."""
     native, asr = map(part.source.provenance.benchmark, ("native", "asr"))
-    overlay = f"docs/{folder.name}/overlays/{part.conditions}.yaml"
+    overlay = f"docs/{folder.name}/overlays/{part.setup}.yaml"
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
     words += ["--config", "mirror=FOLDER"] if part.source.config["preset"] == "mirror" else []
     targets = ["native"] if native.seeds else ["native_timing"] if native.timed_on else []

@@ -10,11 +10,11 @@ from pathlib import Path
 from ..config import Arm, Method, locate_row
 from ..dependencies import RELEASED
 from ..errors import UserError
-from ..records import read_record
+from ..metadata import read_metadata
 
 SAFETENSORS = ".safetensors"
 ENDINGS = (SAFETENSORS, ".pt", ".pth", ".ckpt", ".bin")
-RECORD = "run.json"
+METADATA_FILE = "run.json"
 
 
 def find_weights(path: Path, place: str | None = None) -> Path:
@@ -49,14 +49,14 @@ def _choose_weights(folder: Path, place: str) -> Path:
 
 def check_output(output: Path, row: Arm | Method, seed: int) -> None:
     """Raise `UserError` if a folder has a trained run, or an import of another row or seed."""
-    if not (output / RECORD).is_file():
+    if not (output / METADATA_FILE).is_file():
         return
-    record = read_record(output / RECORD)
+    metadata = read_metadata(output / METADATA_FILE)
     _, subject, name = locate_row(row)
-    if RELEASED not in record:
+    if RELEASED not in metadata:
         holds = "a trained run"
-    elif (record.get(subject), record.get("seed")) != (name, seed):
-        holds = f"{record.get('arm') or record.get('method')}, seed {record.get('seed')}"
+    elif (metadata.get(subject), metadata.get("seed")) != (name, seed):
+        holds = f"{metadata.get('arm') or metadata.get('method')}, seed {metadata.get('seed')}"
     else:
         return
     raise UserError(

@@ -43,7 +43,7 @@ LONGEST_LIST = 300  # characters of torch's list of tensors that do not fit
 
 @dataclass(frozen=True)
 class Release:
-    """Released weights in the model of their row; `origin` is what a run's record says of them."""
+    """Released weights in the model of their row; `origin` is what run.json says of them."""
 
     row: Arm | Method
     model: Model
@@ -114,8 +114,8 @@ def read_release(
         row = find_row(known.row)
     model = find_model(row).assemble(row, config)
     load_tensors(model, checkpoint, locate_row(row)[2])
-    if checkpoint.record:
-        check_record(checkpoint, row, seed, config)
+    if checkpoint.metadata:
+        check_own_run(checkpoint, row, seed, config)
     colors = choose_colors(model, checkpoint, row, known, colors)
     return Release(row, model, colors, describe_release(checkpoint, known, address, revision))
 
@@ -127,7 +127,7 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
     """
     place = checkpoint.file
     tensors = checkpoint.tensors
-    if not checkpoint.record:
+    if not checkpoint.metadata:
         tensors = rename_tensors(tensors, model)
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32:
@@ -148,20 +148,20 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
             raise UserError(f"{place} holds values for {name!r} that are not finite; get it again.")
 
 
-def check_record(checkpoint: Checkpoint, row: Arm | Method, seed: int, config: Config) -> None:
+def check_own_run(checkpoint: Checkpoint, row: Arm | Method, seed: int, config: Config) -> None:
     """Raise `UserError` where a run of this project is of another seed, or its model another."""
-    place, record, name = checkpoint.file, checkpoint.record, locate_row(row)[2]
-    identity = update_identity(record.get("identity") or {})
+    place, metadata, name = checkpoint.file, checkpoint.metadata, locate_row(row)[2]
+    identity = update_identity(metadata.get("identity") or {})
     for field, value in identify_run(row, config).items():
         if field.startswith(OF_MODEL) and identity.get(field, value) != value:
             raise UserError(
                 f"{place} says {field} = {identity[field]!r}, but {name} has {value!r}; import it "
                 "as the row that it is of."
             )
-    if record["seed"] != seed:
+    if metadata["seed"] != seed:
         raise UserError(
-            f"{place} says seed = {record['seed']}, not {seed}; import it with --seed "
-            f"{record['seed']}, or set seeds to [{record['seed']}] in the config that names it."
+            f"{place} says seed = {metadata['seed']}, not {seed}; import it with --seed "
+            f"{metadata['seed']}, or set seeds to [{metadata['seed']}] in the config that names it."
         )
 
 
@@ -182,8 +182,8 @@ def choose_colors(
         if asked:
             raise UserError("An arm always takes colors in [0, 1]; leave --colors out.")
         return None
-    if asked or checkpoint.record:
-        return asked or checkpoint.record.get("colors", NORMALIZED)
+    if asked or checkpoint.metadata:
+        return asked or checkpoint.metadata.get("colors", NORMALIZED)
     rows = [known] if known else list_known_files(name)
     if not rows:
         raise UserError(
@@ -196,28 +196,28 @@ def choose_colors(
 def describe_release(
     checkpoint: Checkpoint, known: KnownFile | None, address: str, revision: str | None
 ) -> dict[str, Any]:
-    """Describe released weights for a run's record: who released them, address, file, checksum.
+    """Describe released weights for run.json: who released them, address, file, checksum.
 
     Weights that had been imported before keep the description of that import.
     """
-    record = checkpoint.record
-    if RELEASED in record:
-        return {**record[RELEASED], "address": address}
+    metadata = checkpoint.metadata
+    if RELEASED in metadata:
+        return {**metadata[RELEASED], "address": address}
     return {
-        "by": known.by if known else "this project" if record else "others",
+        "by": known.by if known else "this project" if metadata else "others",
         "license": known.license if known else None,
         "address": address,
         "revision": revision,
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
-        **({"identity": record.get("identity"), "git": record.get("git")} if record else {}),
+        **({"identity": metadata.get("identity"), "git": metadata.get("git")} if metadata else {}),
     }
 
 
 def write_run(output: Path, release: Release, seed: int, config: Config) -> None:
-    """Write the weights, a log with one row and, at last, the record of an imported run.
+    """Write the weights, a log with one row and, at last, the metadata of an imported run.
 
-    The record has no time, memory or device, since nothing was trained.
+    The metadata has no time, memory or device, since nothing was trained.
     """
     (output / "run.json").unlink(missing_ok=True)
     row, model = release.row, release.model

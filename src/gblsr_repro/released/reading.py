@@ -39,20 +39,20 @@ NUMPY_SCALARS: list[Any] = [
 class Checkpoint:
     """Tensors of a file by their names in it without a common prefix.
 
-    `record` is that of a run of this project, and empty for weights that others released.
+    `metadata` is that of a run of this project, and empty for weights that others released.
     """
 
     file: Path
     sha256: str
     tensors: Mapping[str, Tensor]
-    record: dict[str, Any]
+    metadata: dict[str, Any]
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read the tensors of a file of weights.
 
     Raises `UserError` if it is too large, damaged or of another kind, or if a weights file of this
-    project is not the one in its record.
+    project is not the one in its metadata.
     """
     if path.stat().st_size > LARGEST:
         raise UserError(
@@ -60,14 +60,14 @@ def read_checkpoint(path: Path) -> Checkpoint:
             "of these models may have; name another file."
         )
     if path.suffix == SAFETENSORS:
-        tensors, record = _read_safetensors(path)
+        tensors, metadata = _read_safetensors(path)
     else:
-        tensors, record = _read_pickled(path), {}
-    return Checkpoint(path, compute_sha256(path), _strip_prefix(tensors), record)
+        tensors, metadata = _read_pickled(path), {}
+    return Checkpoint(path, compute_sha256(path), _strip_prefix(tensors), metadata)
 
 
 def _read_safetensors(path: Path) -> tuple[Mapping[str, Tensor], dict[str, Any]]:
-    """Read the tensors of a safetensors file, and its record if it is of a run of this project."""
+    """Read the tensors of a safetensors file, and the metadata of a run of this project."""
     try:
         header, tensors = parse_tensors(path.read_bytes())
     except ValueError as error:
@@ -76,8 +76,8 @@ def _read_safetensors(path: Path) -> tuple[Mapping[str, Tensor], dict[str, Any]]
         ) from error
     if "run" not in header and not path.with_name("run.json").is_file():
         return tensors, {}
-    record, tensors = read_weights(path)
-    return tensors, record
+    metadata, tensors = read_weights(path)
+    return tensors, metadata
 
 
 def _read_pickled(path: Path) -> Mapping[str, Tensor]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis.claims.verdicts import JudgedClaim, Verdict
 from .layout import DASH, Table
-from .page import Section, build_simple_table
+from .page import PageSection, build_simple_table
 
 VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.REPRODUCED: (
@@ -85,17 +85,17 @@ def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
     return build_simple_table(("Topic", "Hold", "Do not hold", "Open"), lines, "lrrr")
 
 
-def explain_verdicts(rows: Sequence[JudgedClaim]) -> Section:
+def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
     """Explain the meaning of each verdict, with the number of claims that got it."""
     lines = [
         (text, str(number), VERDICT_STYLES[verdict][-1])
         for verdict, text, number in count_verdicts(rows)
     ]
     table = build_simple_table(("Verdict", "Claims", "Meaning"), lines)
-    return Section("Verdicts", tables=[table])
+    return PageSection("Verdicts", tables=[table])
 
 
-def build_topics(rows: Sequence[JudgedClaim]) -> list[Section]:
+def build_topics(rows: Sequence[JudgedClaim]) -> list[PageSection]:
     """Build a section for every topic, with a row for each of its claims."""
     # The verdict is second, where a narrow screen shows it, too.
     header = ("Claim", "Verdict", "Paper", "Measured", "Tolerance", "Where", "Remarks")
@@ -114,7 +114,7 @@ def build_topics(rows: Sequence[JudgedClaim]) -> list[Section]:
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
-        sections.append(Section(topic, rules, [build_simple_table(header, lines)]))
+        sections.append(PageSection(topic, rules, [build_simple_table(header, lines)]))
     return sections
 
 

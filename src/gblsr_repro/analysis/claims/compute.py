@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...config import load_protocol, read_datasets, read_published_times
 from ..estimates import Estimate, concatenate, count, maximum, minimum, total
-from ..measured import Measured, Measures, Names
+from ..measured import Measured, Measures, OneOrMore
 from ..subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED
 from ..training_time import compute_time
 
@@ -25,12 +25,12 @@ BASELINES, MAIN, LINEAR, LOG = NATIVE = read_groups("native")
 RDN, SWINIR, VARIANTS = SUPERRES = read_groups("asr")
 
 
-def count_runs(run: Measured, groups: Sequence[Names]) -> Estimate:
+def count_runs(run: Measured, groups: Sequence[OneOrMore]) -> Estimate:
     """Count the training runs of groups of arms or methods."""
     return concatenate(*(count(run.seconds(subjects)) for subjects in groups))
 
 
-def find_longest(run: Measured, subjects: Names, unit: int = 1) -> Estimate:
+def find_longest(run: Measured, subjects: OneOrMore, unit: int = 1) -> Estimate:
     """Return the longest training run of each arm or method, in a unit of seconds."""
     return concatenate(*(compute_time(run, subject, maximum, unit) for subject in subjects))
 

@@ -33,7 +33,7 @@ from .stated import CLAIMS, Claim
 from .verdicts import HOLDS, VERDICTS, JudgedClaim, Verdict, write_claims
 
 
-def write(aggregates: Path, output: Path, config: Config) -> list[JudgedClaim]:
+def judge_results(aggregates: Path, output: Path, config: Config) -> list[JudgedClaim]:
     """Judge every claim on the aggregates of a folder, write the rows to `output`, return them.
 
     Raises `UserError`.

@@ -19,7 +19,7 @@ from ..estimates import (
     mean,
     span,
 )
-from ..measured import Measured, Measures, Names
+from ..measured import Measured, Measures, OneOrMore
 from ..metrics import LPIPS, LSE, METRICS, PSNR, Metric
 from ..subjects import (
     ARMS,
@@ -44,7 +44,7 @@ OUTSIDE = besides(*FAMILY)
 # --- the main arm against the baselines -----------------------------------------------------------
 
 
-def gap_to_baselines(run: Measured, metric: Metric, sets: Names = SETS) -> Estimate:
+def gap_to_baselines(run: Measured, metric: Metric, sets: OneOrMore = SETS) -> Estimate:
     """Return by how much the main arm's metric is above the best baseline's."""
     return gap_to_best(run, SCALAR, BASELINES, metric, sets)
 

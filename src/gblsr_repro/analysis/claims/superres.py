@@ -6,7 +6,7 @@ from itertools import product
 
 from ...evaluation import FAST
 from ..derived import (
-    PAPERS,
+    PAPER_TIMING,
     PEAK,
     geometric_mean_speed,
     lowest_psnr_gap,
@@ -24,7 +24,7 @@ from ..estimates import (
     relative_deviations,
     span,
 )
-from ..measured import Measured, Measures, Names
+from ..measured import Measured, Measures, OneOrMore
 from ..subjects import (
     ASR_SETS,
     BASE,
@@ -50,7 +50,9 @@ ANCHORS = {  # the PSNR-Y that the authors of a method print for a cell
 }
 
 
-def deficit(run: Measured, sets: Names, scales: Names, rivals: Names = RIVALS) -> Estimate:
+def deficit(
+    run: Measured, sets: OneOrMore, scales: OneOrMore, rivals: OneOrMore = RIVALS
+) -> Estimate:
     """Return the PSNR-Y that the base method lacks to the best of others, cell by cell."""
     best = highest_mean(run.asr(sets, rivals, scales, "psnr_y"))
     return best - run.asr(sets, BASE, scales, "psnr_y")
@@ -85,7 +87,7 @@ def compare_production_ratios(run: Measured) -> Estimate:
     """Return the furthest factor between speed ratios by this package's clock and the paper's."""
     here, paper = (
         concatenate(*(speeds(run, BASE, rival, timing) for rival in RIVALS))
-        for timing in (PAPERS._replace(clock=FAST), PAPERS)
+        for timing in (PAPER_TIMING._replace(clock=FAST), PAPER_TIMING)
     )
     return maximum(concatenate(here / paper, paper / here))
 

@@ -13,7 +13,7 @@ from ..provenance.differences import Scope
 from ..reader import read_rows
 from .rules import Agreement
 
-FILE = "claims.csv"
+CLAIMS_FILE = "claims.csv"
 
 
 class Verdict(StrEnum):
@@ -83,18 +83,18 @@ class JudgedClaim:
         return ", ".join(filter(None, (self.verdict, self.qualifier)))
 
 
-COLUMNS = tuple(field.name for field in fields(JudgedClaim))
+CLAIM_COLUMNS = tuple(field.name for field in fields(JudgedClaim))
 
 
 def write_claims(rows: Sequence[JudgedClaim], path: Path) -> None:
     """Write the rows of all claims as CSV."""
-    write_csv(path, COLUMNS, [asdict(row) for row in rows])
+    write_csv(path, CLAIM_COLUMNS, [asdict(row) for row in rows])
 
 
 def read_claims(path: Path) -> list[JudgedClaim]:
     """Read claims.csv. Raises `UserError` where it is damaged."""
-    read = read_rows(path, COLUMNS, ["id"])
-    rows = [JudgedClaim(**{name: row[name] for name in COLUMNS}) for row in read]
+    read = read_rows(path, CLAIM_COLUMNS, ["id"])
+    rows = [JudgedClaim(**{name: row[name] for name in CLAIM_COLUMNS}) for row in read]
     for row in rows:
         if row.verdict not in {*Verdict} or row.scope not in {*Scope}:
             raise UserError(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 
 from ...analysis.reader import Aggregates, read_paper_aggregates, read_rows
-from ...analysis.schemas import RUNS
+from ...analysis.schemas import RUN_FOLDERS
 from ...analysis.statistics import Summary
 from ...config import Config, Item, find_repository_root, load_protocol
 from ..items import build_item
@@ -36,7 +36,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -
     Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
     """
     config = _adapt_protocol(source.config)
-    if item.needs in [(runs,) for runs in RUNS.values()]:
+    if item.needs in [(runs,) for runs in RUN_FOLDERS.values()]:
         shown = [row.key for row in measured[0].groups[0].rows]
         built = build_published_times(item.part, shown)
     else:
