@@ -169,25 +169,14 @@ def list_sources_of_arrays(name):
 @cache
 @exit_at_mistakes()
 def find_released(name, seed):
-    """Return the local file of released weights; exit with an error without it.
+    """Return the local file of released weights, none where it is on the hub.
 
-    So it does where a trained run would be replaced, since Snakemake then removes it.
+    Exit with an error without it, and where a trained run would be replaced.
     """
     row, benchmark = (ARMS[name], "native") if name in ARMS else (METHODS[name], "asr")
     check_output(Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), row, int(seed))
     address = get_address(name, seed, config)
     return [] if parse_address(address) else find_weights(Path(address).expanduser())
-
-
-def find_weights_to_import(wildcards):
-    """Return the local file of one run's weights: none where it is on the hub."""
-    return find_released(wildcards.row, wildcards.seed)
-
-
-def list_dependencies_of_import(wildcards):
-    """List what the import of a run depends on, as a parameter."""
-    imports, rows = ("import_arm", ARMS) if wildcards.row in ARMS else ("import_method", METHODS)
-    return list_dependencies(imports, "row", rows)(wildcards)
 
 
 @cache

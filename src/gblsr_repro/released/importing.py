@@ -77,18 +77,6 @@ def import_run(
     log.info("%s: imported as %s, seed %d", address, name, seed)
 
 
-def check_release(
-    address: str, row: Arm | Method | None, seed: int, output: Path, config: Config
-) -> None:
-    """Check released weights as their import will, and write what they are to a JSON file.
-
-    Raises `UserError` as `read_release` does. The workflow does so before it removes an older run.
-    """
-    release = read_release(address, row, seed, config)
-    about = {"row": locate_row(release.row)[2], "seed": seed, "colors": release.colors}
-    write_json(output, about | release.origin)
-
-
 def read_release(
     address: str, row: Arm | Method | None, seed: int, config: Config, colors: str | None = None
 ) -> Release:
