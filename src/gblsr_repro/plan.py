@@ -90,7 +90,7 @@ def format_plan(plan: Plan) -> str:
     lines = [f"This machine: {plan.device}", ""]
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
         costs = [e for e in plan.costs if e.benchmark == benchmark]
-        lines += [title, *_indent_columns(_format_costs(costs)), ""]
+        lines += [title, *(f"  {line}" for line in format_columns(_format_costs(costs))), ""]
     gpus = len(devices.list_visible_gpus())
     if gpus < 2:
         gpus = GPUS_PER_NODE
@@ -126,11 +126,6 @@ def _format_costs(costs: list[TrainingCost]) -> list[list[str]]:
     note = f"without {unknown} of unknown cost" if unknown else ""
     runs = sum(e.runs - e.done for e in costs)
     return [*rows, ["all", f"{runs}", "", _format_hours(sum(hours) if hours else None), note]]
-
-
-def _indent_columns(rows: list[list[str]]) -> list[str]:
-    """Format rows as indented columns."""
-    return [f"  {line}" for line in format_columns(rows, right=True)]
 
 
 def _format_hours(hours: float | None) -> str:

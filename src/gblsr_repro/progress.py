@@ -36,13 +36,10 @@ def format_count(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
-def format_columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
-    """Format rows of cells as lines of aligned columns.
-
-    With `right` all but the first and the last column are aligned to the right.
-    """
+def format_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Format rows of cells as lines; all but the first and the last column align to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    aligned = ["<", *[">" if right else "<"] * (len(widths) - 2), "<"]
+    aligned = ["<", *[">"] * (len(widths) - 2), "<"]
     return [
         "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, aligned, widths, strict=True)).rstrip()
         for row in rows
