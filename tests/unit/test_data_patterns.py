@@ -44,8 +44,8 @@ def test_row_is_sound(row):
         names = [derive_image_name(path) for path in expand_braces(data.image_pattern)]
         assert len(set(names)) == len(names) == row.images
     if row.kind == "files":
-        assert not row.url or "{path}" in row.url
-        assert not row.url or "*" not in "".join(data.published_patterns)
+        assert all("{path}" in url for url in row.urls)
+        assert not row.urls or "*" not in "".join(data.published_patterns)
     if row.kind == "archive":
         algorithm, _, digest = row.checksum.partition(":")
         assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)

@@ -311,14 +311,19 @@ def test_qualitative_says_that_the_main_arm_was_not_measured(sources, tmp_path):
 
 def test_scales_beyond_training_are_shaded_below_the_differences_to_the_base(draw, sources):
     figure = draw("paper", "asr_psnr_vs_scale")
-    for axes in figure.axes:
+    quality = sources["paper"].cells("asr_quality")
+    measured = {(name, method) for name, method, _, metric in quality if metric == "psnr_y"}
+    for axes, name in zip(
+        figure.axes, 2 * [*sources["paper"].config["asr"]["evaluate"]], strict=True
+    ):
         (span,) = axes.patches
         assert (span.get_x(), span.get_x() + span.get_width()) == (5.0, 8.5)
-        assert len(axes.containers) == 4  # as in Tables 11 and 13 to 15
+        assert len(axes.containers) == sum(
+            (name, each) in measured for each in sources["paper"].methods
+        )
         # The base's markers lie below the others and are larger, so that none hides another.
         base, *others = (container.lines[0].get_markersize() for container in axes.containers)
         assert base > max(others)
-    quality = sources["paper"].cells("asr_quality")
     lines = [container.lines[0] for container in figure.axes[5 + 3].containers]
     (swinir,) = (line for line in lines if line.get_marker() == "s")
     both = [

@@ -175,7 +175,7 @@ class Dataset(TableRow):
     title: Title
     role: Literal["train", "evaluate"]
     kind: Literal["archive", "files", "package"]
-    url: str = ""
+    urls: Words = ()
     files: Annotated[Words, Field(min_length=1)]
     images: Count
     bytes: Annotated[int, Field(ge=0, validate_default=True)] = 0
@@ -189,8 +189,8 @@ class Dataset(TableRow):
     @classmethod
     def _require_size(cls, size: int, others: ValidationInfo) -> int:
         """Refuse a download of no size: every file would be larger."""
-        if others.data.get("url") and others.data.get("kind") != "package" and not size:
-            raise ValueError("must be the size of the download, since url names one")
+        if others.data.get("urls") and others.data.get("kind") != "package" and not size:
+            raise ValueError("must be the size of the download, since urls name one")
         return size
 
 

@@ -27,8 +27,8 @@ PANELS = (  # aggregate, metric, title, unit
     ("native", "inference_ms", "Inference (ms)", 1),
     ("native", "params", "Parameters (M)", 1e6),
     ("ablation", "psnr", "Validation PSNR", 1),
-    *(("asr_quality", metric.name, f"SR: {metric.heading}", 1) for metric in SUPERRES),
-    ("asr_latency", "mean_ms", "SR: time (ms)", 1),
+    *(("asr_quality", metric.name, metric.heading, 1) for metric in SUPERRES),
+    ("asr_latency", "mean_ms", "Super-resolution (ms)", 1),
 )
 
 
