@@ -189,6 +189,11 @@ ARGUMENTS = {
         metavar="NAME",
         help="name of these settings in the record (default: main, the one that is judged)",
     ),
+    # An exported model.
+    "model": argument("model", type=Path, metavar="MODEL", help="a run folder or a weights file"),
+    "onnx": argument("output", type=Path, metavar="FILE", help="file to write (.onnx)"),
+    "whole_scale": argument("--scale", type=int, required=True, help="a whole number, such as 4"),
+    "replace": argument("--overwrite", action="store_true", help="replace a file that exists"),
     "rebuild": argument(
         "--rebuild",
         action="store_true",

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from PIL import ExifTags, Image, ImageOps
+from PIL import ExifTags, Image
 
 from ..data import images
 from ..data.images import Pixels
@@ -39,7 +39,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
             if is_sixteen or any(mode in str(image.tile) for mode in DEEP):
                 log.warning("%s: its 16 bits are read as 8.", path)
             exif = _read_exif(path, image) if metadata else None
-            upright = _turn_upright(image)
+            upright = images.turn_upright(image)
             profile = image.info.get("icc_profile")
             rgb, alpha = images.convert_to_rgb(pixels), None
             if image.has_transparency_data and not is_sixteen:
@@ -49,14 +49,6 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
                 rgb, profile = _convert_cmyk(path, upright, rgb, profile), None
             tags = Tags(_check_profile(path, profile, gray), exif)
     return Photo(rgb, alpha, gray, tags)
-
-
-def _turn_upright(image: Image.Image) -> Image.Image:
-    """Turn an image as its EXIF data says; damaged data counts as none."""
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # Pillow raises nearly anything on damaged data
-        return image
 
 
 def _convert_cmyk(path: Path | str, image: Image.Image, plain: Pixels, profile: bytes) -> Pixels:
