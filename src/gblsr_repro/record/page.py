@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
-from ..analysis.provenance.differences import Scope, join_values
+from ..analysis.provenance.differences import BENCHMARKS, Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary, compare_means
@@ -22,7 +22,7 @@ from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import PageSection, Picture, build_simple_table
-from ..reporting.sections import describe_runs, list_differences, list_training_costs
+from ..reporting.sections import list_concerned
 from ..reporting.tables.build import build_beside_paper
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES
@@ -32,12 +32,12 @@ SHOWN = [replace(metric, digits=metric.digits - 1) for metric in list_shown("rec
 SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)  # verdicts that say nothing of a claim
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
-    f"folder from the files of runs; nothing in it is typed by hand. [{VALUES}]({VALUES}) has the "
-    "number of every seed, by the setup and by the aggregate that it is averaged in, "
-    f"[{RUN_TABLE}]({RUN_TABLE}) the commit, device, steps and time of every training, and "
-    "`overlays/` its settings. A + after a commit: files of the checkout were "
-    "modified or added, such as an overlay. p: of the pooled two-sided t-test by which claims are "
-    "judged; a single run takes the deviation of the paper's seeds."
+    "folder from the files of runs; nothing in it is typed by hand. [tables.md](tables.md) has "
+    f"every table beside the paper's, [{VALUES}]({VALUES}) the number of every seed, by the setup "
+    f"and by the aggregate that it is averaged in, [{RUN_TABLE}]({RUN_TABLE}) the commit, device, "
+    "steps and time of every training, and `overlays/` its settings. A + after a commit: files of "
+    "the checkout were modified or added, such as an overlay. p: of the pooled two-sided t-test; "
+    "a single run takes the deviation of the paper's seeds."
 )
 
 
@@ -54,13 +54,18 @@ def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
     inside = [section for part in parts if part.setup == MAIN for section in compare_arms(part)]
     inside.append(list_other_setups(parts))
     inside += [section for part in parts for section in list_superres_quality(part)]
-    inside += build_tables(parts)
     if (folder / CLAIMS_FILE).is_file():
         claims = read_claims(folder / CLAIMS_FILE)
         inside += [list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
-    inside += [describe_setup(folder, part) for part in parts]
+    inside.append(describe_setups(folder, parts))
     return PageSection("Record", INTRODUCTION, inside=inside)
+
+
+def build_tables_page(parts: Sequence[Part]) -> PageSection:
+    """Build the page of every table beside the paper's, the main setup's first."""
+    text = "Every table beside the paper's, from the first setup that has it."
+    return PageSection("Tables beside the paper's", text, inside=[*build_tables(parts)])
 
 
 # --- short tables ---------------------------------------------------------------------------------
@@ -231,20 +236,65 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
 # --- setups ---------------------------------------------------------------------------------------
 
 
-def describe_setup(folder: Path, part: Part) -> PageSection:
-    """Describe one setup: differences from the paper, runs, cost, and the command."""
-    source, name = part.source, part.setup
-    sources = read_sources(folder)[name].values()
-    source.provenance = replace(
-        source.provenance,
-        versions=join_values(each.get("versions") or {} for each in sources),
-        git=join_values(each.get("git") or {} for each in sources),
-    )
-    inside = [list_differences(source), *describe_runs(source), list_training_costs(source)]
-    settings = f"Settings: [overlays/{name}.yaml](overlays/{name}.yaml)."
+def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
+    """Describe all setups: their settings and command, and a line for each distinct condition."""
+    differences: dict[tuple[str, ...], list[str]] = {}
+    facts: dict[tuple[str, ...], list[str]] = {}
+    for part in parts:
+        for difference in list_setup_differences(part):
+            differences.setdefault(difference, []).append(part.setup)
+        for fact in list_setup_facts(folder, part):
+            facts.setdefault(fact, []).append(part.setup)
+    names = ", ".join(f"[{part.setup}](overlays/{part.setup}.yaml)" for part in parts)
     return PageSection(
-        f"Conditions: {name}", settings, code=format_command(folder, part), inside=inside
+        "Setups",
+        f"The settings of each: {names}. The commands that measure their numbers again:",
+        code="\n".join(format_command(folder, part) for part in parts),
+        inside=[
+            PageSection(
+                "How they differ from the paper",
+                tables=[build_condition_table(("Difference", "Concerns"), differences, parts)],
+            ),
+            PageSection(
+                "What was run", tables=[build_condition_table(("", "Here", "Paper"), facts, parts)]
+            ),
+        ],
     )
+
+
+def build_condition_table(
+    header: Sequence[str],
+    conditions: Mapping[tuple[str, ...], Sequence[str]],
+    parts: Sequence[Part],
+) -> Table:
+    """Build a table of distinct conditions, each with the setups that it holds for."""
+    rows = [
+        (*condition, ", ".join(setups) if len(setups) < len(parts) else "all")
+        for condition, setups in conditions.items()
+    ]
+    return build_simple_table((*header, "Setups"), rows)
+
+
+def list_setup_differences(part: Part) -> list[tuple[str, str]]:
+    """List how a setup differs from the paper's, and the numbers that each difference concerns."""
+    provenance = part.source.provenance
+    return [
+        (each.sentence, ", ".join(filter(None, list_concerned(each, provenance))))
+        for each in provenance.find_differences(tuple(Scope))
+    ]
+
+
+def list_setup_facts(folder: Path, part: Part) -> list[tuple[str, str, str]]:
+    """List what a setup was run on and with, beside the paper's; commits stand in the runs."""
+    provenance = part.source.provenance
+    facts = [
+        (label, here, paper or DASH)
+        for name in BENCHMARKS
+        for label, (here, paper) in provenance.benchmark(name).facts.items()
+    ]
+    sources = read_sources(folder)[part.setup].values()
+    versions = join_values(each.get("versions") or {} for each in sources)
+    return facts + [(f"version of {name}", str(value), DASH) for name, value in versions.items()]
 
 
 def format_command(folder: Path, part: Part) -> str:

@@ -20,7 +20,7 @@ from ..files import write_atomically, write_text
 from ..reporting import figures
 from ..reporting.items import build_possible, select_items
 from ..reporting.page import render_markdown
-from .page import Part, build_page
+from .page import Part, build_page, build_tables_page
 from .restoring import OVERLAYS, list_setups, restore
 from .sources import PROVENANCE_FILE as SOURCES
 from .sources import collect_sources, merge_sources
@@ -107,7 +107,7 @@ def _list_changes(base: Mapping[str, object], other: Mapping[str, object]) -> Co
 
 
 def derive_files(folder: Path, pictures: Path | None = None) -> None:
-    """Write what follows from the values of a record: claims.csv, figures and README.md.
+    """Write what follows from the values of a record: claims.csv, figures and pages.
 
     A figure is drawn from the first setup that has its numbers. One of images or bandwidth
     fields cannot be drawn from values: it is copied from `pictures`, the figures of the main run.
@@ -122,6 +122,7 @@ def derive_files(folder: Path, pictures: Path | None = None) -> None:
         if path.stem not in drawn:
             shrink_picture(path, folder / FIGURES / path.name)
     write_text(folder / "README.md", render_markdown(build_page(folder, parts)))
+    write_text(folder / "tables.md", render_markdown(build_tables_page(parts)))
 
 
 def draw_figures(part: Part, output: Path, drawn: Collection[str]) -> set[str]:

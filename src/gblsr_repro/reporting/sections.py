@@ -40,16 +40,18 @@ def list_differences(source: Aggregates) -> PageSection:
     """List how the run differs from the paper's, and the numbers that each difference concerns."""
     title, provenance = "How this run differs from the paper's", source.provenance
     lines = [
-        (
-            difference.sentence,
-            *(_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS),
-        )
+        (difference.sentence, *list_concerned(difference, provenance))
         for difference in provenance.find_differences(tuple(Scope))
     ]
     if not lines:
         return PageSection(title, "It does not: all that it recorded is as in the paper.")
     table = build_simple_table(("Difference", *BENCHMARKS.values()), lines)
     return PageSection(title, "Beside each difference: the numbers that it concerns.", [table])
+
+
+def list_concerned(difference: Difference, provenance: Provenance) -> list[str]:
+    """List the numbers of each benchmark that a difference concerns: "all", or which."""
+    return [_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS]
 
 
 def _list_measures(difference: Difference, provenance: Provenance, benchmark: str) -> str:
