@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from ..models.rows import find_model
 from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
-from .folder import check_output, find_weights
+from .folder import METADATA_FILE, check_output, find_weights
 from .hub import check_sum, download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
 from .names import rename_tensors
@@ -39,16 +38,6 @@ from .reading import Checkpoint, read_checkpoint
 OF_MODEL = ("arms.", "methods.encoder", "methods.decoder", "methods.options", "native.model.",
             "asr.model.", "asr.training.scale_range")  # fmt: skip
 LONGEST_LIST = 300  # characters of torch's list of tensors that do not fit
-
-
-@dataclass(frozen=True)
-class Release:
-    """Released weights in the model of their row; `origin` is what run.json says of them."""
-
-    row: Arm | Method
-    model: Model
-    colors: str | None
-    origin: dict[str, Any]
 
 
 def import_run(
@@ -62,30 +51,11 @@ def import_run(
 ) -> None:
     """Import a file, a folder or a hub address as a run of an arm or a method into `output`.
 
-    Writes weights.safetensors, log.csv with one row and at last run.json.
-    Without `row` it is the one in config/released.tsv. Raises `UserError` as `read_release` does,
-    and if `output` has another run and not `overwrite`.
-    """
-    release = read_release(address, row, seed, config, colors)
-    row = release.row
-    name = locate_row(row)[2]
-    if not overwrite:
-        check_output(output, row, seed)
-    if not is_imported(row, config) or get_address(name, seed, config) != address:
-        config = config | {"released": config["released"] | {name: address}}
-    write_run(output, release, seed, config)
-    log.info("%s: imported as %s, seed %d", address, name, seed)
-
-
-def read_release(
-    address: str, row: Arm | Method | None, seed: int, config: Config, colors: str | None = None
-) -> Release:
-    """Read weights into the model of a row, by default of the one in config/released.tsv.
-
-    `colors` is the range that a super-resolution network takes, by default that of the known files
-    of the row. Raises `UserError` for files that cannot be read, weights that do not fit the row,
-    runs of this project that are of another or of another seed, and where row or colors are not
-    known.
+    Writes weights.safetensors, log.csv with one row and at last run.json. Without `row` it is the
+    one in config/released.tsv; `colors` is the range that a super-resolution network takes, by
+    default that of the known files of the row. Raises `UserError` for files that cannot be read,
+    weights that do not fit the row, runs of this project that are of another or of another seed,
+    where row or colors are not known, and if `output` has another run and not `overwrite`.
     """
     hub = parse_address(address)
     file, revision = download(hub) if hub else (find_weights(Path(address).expanduser()), None)
@@ -100,12 +70,19 @@ def read_release(
                 "with --as."
             )
         row = find_row(known.row)
-    model = find_model(row).assemble(row, config)
-    load_tensors(model, checkpoint, locate_row(row)[2])
+    model, name = find_model(row).assemble(row, config), locate_row(row)[2]
+    load_tensors(model, checkpoint, name)
     if checkpoint.metadata:
         check_own_run(checkpoint, row, seed, config)
     colors = choose_colors(model, checkpoint, row, known, colors)
-    return Release(row, model, colors, describe_release(checkpoint, known, address, revision))
+    if not overwrite:
+        check_output(output, row, seed)
+    if not is_imported(row, config) or get_address(name, seed, config) != address:
+        config = config | {"released": config["released"] | {name: address}}
+    origin = describe_release(checkpoint, known, address, revision)
+    facts = describe_run(row, model, seed, config, colors, origin)
+    write_run(output, model, facts)
+    log.info("%s: imported as %s, seed %d", address, name, seed)
 
 
 def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
@@ -202,26 +179,36 @@ def describe_release(
     }
 
 
-def write_run(output: Path, release: Release, seed: int, config: Config) -> None:
-    """Write the weights, a log with one row and, at last, the metadata of an imported run.
-
-    The metadata has no time, memory or device, since nothing was trained.
-    """
-    (output / "run.json").unlink(missing_ok=True)
-    row, model = release.row, release.model
+def describe_run(
+    row: Arm | Method,
+    model: Model,
+    seed: int,
+    config: Config,
+    colors: str | None,
+    origin: dict[str, Any],
+) -> dict[str, Any]:
+    """Describe an imported run for its metadata: what its model is built from, and its origin."""
     benchmark, subject, name = locate_row(row)
     sections = {"model": config[benchmark]["model"]}
     if isinstance(row, Method):
         sections["training"] = {"scale_range": config[benchmark]["training"]["scale_range"]}
-    facts = {
+    return {
         subject: name,
         "seed": seed,
         "parameters": count_parameters(model),
-        **({"colors": release.colors} if release.colors else {}),
+        **({"colors": colors} if colors else {}),
         "config": sections,
         "identity": identify_run(row, config),
-        RELEASED: release.origin,
+        RELEASED: origin,
     }
+
+
+def write_run(output: Path, model: Model, facts: dict[str, Any]) -> None:
+    """Write the weights, a log with one row and, at last, the metadata of an imported run.
+
+    The metadata has no time, memory or device, since nothing was trained.
+    """
+    (output / METADATA_FILE).unlink(missing_ok=True)
     weights_sha256 = write_weights(output, model, facts)
     write_csv(output / "log.csv", LOG_COLUMNS, [{"bandwidth": model.get_bandwidth()}])
     written = {
@@ -231,4 +218,4 @@ def write_run(output: Path, release: Release, seed: int, config: Config) -> None
         "imported": datetime.now(UTC).isoformat(timespec="seconds"),
         "weights_sha256": weights_sha256,
     }
-    write_json(output / "run.json", written)
+    write_json(output / METADATA_FILE, written)
