@@ -8,9 +8,7 @@ from pathlib import Path
 
 import made
 import pytest
-from conditions import PAPER as RECORDED
-from conditions import merge_provenance, set_setting
-from paper_results import build_paper_run
+from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis.claims.cells import list_cells
 from gblsr_repro.analysis.claims.judge import judge, judge_all
@@ -23,6 +21,8 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.claims import summarize
+from results import PAPER as RECORDED
+from results import merge_provenance, set_setting
 
 PAPER = read_paper_aggregates(load())
 RUN = build_paper_run().hold()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paper_results import build_paper_run
+from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis.claims.cells import list_cells
 from gblsr_repro.analysis.claims.judge import compare, judge, read_published

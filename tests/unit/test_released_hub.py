@@ -141,14 +141,3 @@ def test_addresses():
     for wrong in ("hf://a", "hf://a/b@", "hf://a/../b", "hf://a/b/../c", "hf://a/b/c d", "hf://"):
         with pytest.raises(UserError, match="is no address on the hub"):
             parse(wrong)
-
-
-@pytest.mark.usefixtures("hub")
-def test_a_wrong_proxy_is_one_sentence(tmp_path, monkeypatch):
-    """The hub is asked by another client than data sets are."""
-    monkeypatch.delenv("NO_PROXY")
-    monkeypatch.setenv("HTTP_PROXY", "ftp://127.0.0.1:1")
-    client.close_session()
-    with pytest.raises(UserError, match=r"cannot be had from the hub.* proxies"):
-        bring_in(tmp_path, ADDRESS)
-    client.close_session()
