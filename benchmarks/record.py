@@ -15,7 +15,7 @@ import torch
 from gblsr_repro import runtime
 from gblsr_repro.devices import is_gpu_shared
 from gblsr_repro.files import write_text
-from gblsr_repro.reporting.page import Section, build_simple_table, render_markdown
+from gblsr_repro.reporting.page import PageSection, build_simple_table, render_markdown
 from gblsr_repro.wording import format_commit
 
 from .measure import TOLERANCE, Case, Result
@@ -106,7 +106,7 @@ def compare(own: Result, reference: Result, items: int) -> dict[str, Any]:
     }
 
 
-def build_page(table: pd.DataFrame) -> Section:
+def build_page(table: pd.DataFrame) -> PageSection:
     """Build the page of a record: a table for each group."""
     table = table.astype(object).fillna("")
     first = table.iloc[0]
@@ -117,8 +117,8 @@ def build_page(table: pd.DataFrame) -> Section:
     inside = []
     for group, of_group in table.groupby("group", sort=False):
         rows = of_group[[*SHOWN]].map(format_cell).itertuples(index=False, name=None)
-        inside.append(Section(str(group), tables=[build_simple_table(SHOWN, rows)]))
-    return Section(f"Benchmark of {first['date']} on {first['device']}", text, inside=inside)
+        inside.append(PageSection(str(group), tables=[build_simple_table(SHOWN, rows)]))
+    return PageSection(f"Benchmark of {first['date']} on {first['device']}", text, inside=inside)
 
 
 def format_cell(value: Any) -> str:

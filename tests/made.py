@@ -15,11 +15,11 @@ from torch import nn
 
 from gblsr_repro import config, dependencies, files
 from gblsr_repro.data.sources import list_source_images
+from gblsr_repro.metadata import Images
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.base import count_parameters
-from gblsr_repro.records import Images
-from gblsr_repro.weights import NAME, write_weights
+from gblsr_repro.weights import WEIGHTS_FILE, write_weights
 
 NATIVE = {"features": 8, "patch": 4, "norm_groups": 2, "modes": 4, "hidden": 8}
 ASR = {
@@ -34,6 +34,16 @@ ASR = {
     "modes": 4,
 }
 SMALL = {"device": "cpu", "threads": 1, "native": {"model": NATIVE}, "asr": {"model": ASR}}
+
+
+def nested(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings by their dotted names as an overlay has them."""
+    overlay: dict[str, Any] = {}
+    for name, value in settings.items():
+        for key in reversed(name.split(".")):
+            value = {key: value}
+        overlay = config.merge(overlay, value)
+    return overlay
 
 
 def noise(*shape: int, seed: int = 0) -> np.ndarray:
@@ -144,8 +154,8 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     facts["weights_sha256"] = write_weights(folder, untrained, facts)
     if not told:
-        save_file(untrained.state_dict(), folder / NAME)
-        facts["weights_sha256"] = files.compute_sha256(folder / NAME)
+        save_file(untrained.state_dict(), folder / WEIGHTS_FILE)
+        facts["weights_sha256"] = files.compute_sha256(folder / WEIGHTS_FILE)
     files.write_json(folder / "run.json", facts)
     return folder
 

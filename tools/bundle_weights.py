@@ -19,10 +19,10 @@ from gblsr_repro.bundled import MEASURES, describe_model
 from gblsr_repro.config import locate_row
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import read_csv, write_bytes, write_text
-from gblsr_repro.records import read_record
+from gblsr_repro.metadata import read_metadata
 from gblsr_repro.reporting.layout import format_number
-from gblsr_repro.reporting.page import Section, build_simple_table, render_markdown
-from gblsr_repro.runs import find_recorded_row
+from gblsr_repro.reporting.page import PageSection, build_simple_table, render_markdown
+from gblsr_repro.runs import find_row_of_run
 from gblsr_repro.weights import build_metadata, read_weights
 from gblsr_repro.wording import format_commit
 
@@ -42,7 +42,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     if Path(output).suffix != ".safetensors":
         raise UserError(f"{output} must end in .safetensors.")
     trained, weights = read_weights(run_dir)
-    row = find_recorded_row(trained)
+    row = find_row_of_run(trained)
     commit = format_commit(trained.get("git", {}))
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
@@ -65,7 +65,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
 def format_card(path: Path | str) -> str:
     """Return the page of a bundled file, from what the file says of itself."""
     record, tensors = read_weights(path)
-    benchmark, _, row = locate_row(find_recorded_row(record))
+    benchmark, _, row = locate_row(find_row_of_run(record))
     measures = MEASURES[benchmark]
     text = (
         f"Trained for {record['steps']:,} steps on {record['trained_on']}, seed {record['seed']}. "
@@ -82,12 +82,12 @@ def format_card(path: Path | str) -> str:
         rows.append([data.replace("_", " "), str(means["images"]), *numbers])
     table = build_simple_table(("Data", "Images", *measures.values()), rows)
     measured_on = f"Measured on {record.get('measured_on', MEASURED_ON)}."
-    inside = [Section("Quality", measured_on, [table])]
+    inside = [PageSection("Quality", measured_on, [table])]
     if "color_cast" in record:
-        inside.append(Section("Color cast", _describe_color_cast(record["color_cast"])))
+        inside.append(PageSection("Color cast", _describe_color_cast(record["color_cast"])))
     settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
-    inside.append(Section("Settings", f"{settings}."))
-    return render_markdown(Section(f"{Path(path).name}: {row}", text, inside=inside))
+    inside.append(PageSection("Settings", f"{settings}."))
+    return render_markdown(PageSection(f"{Path(path).name}: {row}", text, inside=inside))
 
 
 def _describe_color_cast(cast: Mapping[str, Any]) -> str:
@@ -112,7 +112,7 @@ def _read_quality(
     for path in sorted(metrics.glob("*.csv")):
         if path.stem == VALIDATION:
             continue
-        if read_record(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
+        if read_metadata(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
             raise UserError(f"{path} was measured on other weights; evaluate this run first.")
         rows = read_csv(path)
         means = {

@@ -1,7 +1,7 @@
 """Find and describe the weights bundled with the package.
 
 A bundled file is a weights file like any other, with its larger tensors in half precision. What
-its record says beyond a run's is what one has to know of a model that somebody else trained:
+its metadata says beyond a run's is what one has to know of a model that somebody else trained:
 the row of its table (no checkout is needed to build it), steps, training images, quality, commit,
 and for the native model that ships the color cast of its reconstructions. The checkout's
 tools/bundle_weights.py makes one from a trained run.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .analysis.metrics import SUPERRES, list_shown
 from .config import locate_row
-from .runs import find_recorded_row
+from .runs import find_row_of_run
 from .weights import read_weights
 
 # Columns of the metrics that are shown, with their names and units; the first is the one in short.
@@ -35,9 +35,9 @@ def describe_model(path: Path | str) -> str:
 
     Of many measurements those on the smallest set stand for all; the card has every one.
     """
-    record, _ = read_weights(path)
-    benchmark, _, row = locate_row(find_recorded_row(record))
-    measured = record["quality"]
+    metadata, _ = read_weights(path)
+    benchmark, _, row = locate_row(find_row_of_run(metadata))
+    measured = metadata["quality"]
     column, name = next(iter(MEASURES[benchmark].items()))
     fewest = min(means["images"] for means in measured.values())
     quality = ", ".join(
@@ -46,6 +46,6 @@ def describe_model(path: Path | str) -> str:
         if len(measured) <= MEASUREMENTS_IN_LINE or means["images"] == fewest
     )
     return (
-        f"{row}, {record['steps']:,} steps on {record['trained_on']}, commit "
-        f"{record['commit'][:12]}; {name}: {quality}"
+        f"{row}, {metadata['steps']:,} steps on {metadata['trained_on']}, commit "
+        f"{metadata['commit'][:12]}; {name}: {quality}"
     )

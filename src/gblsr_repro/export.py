@@ -102,6 +102,8 @@ def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> No
         )
     if output.suffix != ".onnx":
         raise UserError(f"{output} must end in .onnx.")
+    if output.is_dir():
+        raise UserError(f"{output} is a folder; name another output.")
     if os.path.lexists(output) and not overwrite:
         raise UserError(
             f"{output} exists already; add --overwrite to replace it, or name another output."

@@ -19,7 +19,6 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,8 @@ from .image_io import Box, Photo, Tags
 from .image_io import read as read
 from .image_io import write as write
 from .image_io.photo import Size, extend_visible_colors, paint, reduce, resize_alpha
+from .image_io.window import Target, Window
+from .image_io.window import select_window as select_window
 from .models import bands, native, spectral
 from .models.asr import tiling
 from .models.asr.local_ensemble import RenderArea, compute_shown_size
@@ -49,7 +50,6 @@ from .weights import compute_checksum, parse_tensors
 CODE_FORMAT = "gblsr-code-1"
 BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as tensors of bytes
 BAND_PIXELS = 1 << 18  # rendered at once
-MAX_OUTPUT_PIXELS = 200_000_000
 TRAINED_SIDE = 48  # pixels of a side in the training of super-resolution (asr.training.lr_patch)
 MIRRORED = 8  # least pixels added around smaller images: flat colors are then off by 2 levels
 
@@ -73,18 +73,6 @@ class Code:
     alpha: Pixels | None = None
     gray: bool = False
     tags: Tags = field(default_factory=Tags)
-
-
-@dataclass(frozen=True)
-class Window:
-    """The part of an image to draw, and the sizes (H, W) of the output and of what is drawn.
-
-    `drawn` is `size` at scales from 1 up; below, it is the part's own size.
-    """
-
-    box: Box
-    size: Size
-    drawn: Size
 
 
 def load_native(path: Path | str, device: torch.device | None = None) -> NativeModel:
@@ -191,44 +179,6 @@ def load_code(path: Path | str) -> Code:
     )
 
 
-def select_window(size: Size, scale: float = 1.0, crop: Box | None = None) -> Window:
-    """Return what to draw of an image of `size` (H, W) at a scale, whole or cropped.
-
-    Raises `UserError` for a scale that is not positive and finite, for a crop that does not lie
-    inside the image, and for an output of more than `MAX_OUTPUT_PIXELS`.
-    """
-    height, width = size
-    if not (scale > 0 and math.isfinite(scale)):
-        raise UserError(f"The scale is {scale:g}, but must be more than 0 and finite.")
-    box = top, left, bottom, right = crop or (0, 0, height, width)
-    if not (0 <= top < bottom <= height and 0 <= left < right <= width):
-        raise UserError(
-            f"The crop {top:g} {left:g} {bottom:g} {right:g} does not lie inside the image of "
-            f"{height} x {width} pixels; give top, left, bottom, right in pixels."
-        )
-    out_height = max((bottom - top) * scale, 1)
-    out_width = max((right - left) * scale, 1)
-    if out_height * out_width > MAX_OUTPUT_PIXELS:  # before rounding: both may be infinite
-        raise UserError(
-            f"The output would have {out_height:.7g} x {out_width:.7g} pixels, more than "
-            f"{MAX_OUTPUT_PIXELS // 1_000_000} megapixels; choose a smaller scale or crop."
-        )
-    return Window(box, _scale_size(box, scale), _scale_size(box, max(scale, 1)))
-
-
-def _scale_size(box: Box, scale: float) -> Size:
-    """Return the height and width of a box at a scale, each rounded half up and at least 1.
-
-    Numbers are taken as the decimals that they are written as: 100 pixels at 1.005 are 100.5.
-    """
-    top, left, bottom, right, factor = (Fraction(str(value)) for value in (*box, scale))
-    height, width = (
-        max(math.floor(length * factor + Fraction(1, 2)), 1)
-        for length in (bottom - top, right - left)
-    )
-    return height, width
-
-
 def _locate_pixels(window: Window) -> tuple[Tensor, Tensor]:
     """Return the positions of the drawn rows and columns in pixels of the image, float64."""
     first, last = window.box[:2], window.box[2:]
@@ -270,16 +220,18 @@ def decode(code: Code, scale: float = 1.0, crop: Box | None = None, track: Track
 def upscale(
     model: ASRModel,
     photo: Photo,
-    scale: float,
+    scale: float | None = None,
     crop: Box | None = None,
     track: Track = iter,
+    size: Target | None = None,
 ) -> Photo:
-    """Super-resolve a photo by any scale, whole or cropped.
+    """Super-resolve a photo, whole or cropped, by any scale or to a size (height, width).
 
-    A large photo goes in tiles, which changes no value beyond rounding (see `models.asr.tiling`).
-    Around one smaller than those of the training its mirror image is added (`_count_mirrored`).
+    One of height and width may be None and follows from the other (see `select_window`). A large
+    photo goes in tiles, which changes no value beyond rounding (see `models.asr.tiling`). Around
+    one smaller than those of the training its mirror image is added (`_count_mirrored`).
     """
-    window = select_window(photo.size, scale, crop)
+    window = select_window(photo.size, scale, crop, size)
     above, before = added = _count_mirrored(model, photo.size, window.drawn)
     y, x = (at + count for at, count in zip(_locate_pixels(window), added, strict=True))
     sides = ((above, above), (before, before), (0, 0))
@@ -295,15 +247,15 @@ def upscale(
             images = whole[:, :, rows, columns].to(device).float() / 255
             features, low = tile.crop_to_cells(model.encode(images)), tile.crop_to_cells(images)
             if crop is None:
-                size = compute_shown_size(cells, photo.size, window.drawn)
+                shown = compute_shown_size(cells, photo.size, window.drawn)
                 area = _move_area(tile.build_area(cells), photo.size, window.drawn, added)
-                colors = model.decode(features, *size, BAND_PIXELS, low, area=area)
+                colors = model.decode(features, *shown, BAND_PIXELS, low, area=area)
                 yield tile.rows[0], tile.columns[0], colors
                 continue
             across = x[slice(*tile.columns)]
             for down in torch.arange(*tile.rows).split(max(BAND_PIXELS // len(across), 1)):
                 grid = y[down], across
-                colors = _query_grid(model, features, low, tile, grid, max(scale, 1))
+                colors = _query_grid(model, features, low, tile, grid, window.scales)
                 yield int(down[0]), tile.columns[0], colors
 
     return _make_photo(photo, window, render_tiles())
@@ -342,17 +294,18 @@ def _query_grid(
     low: Tensor,
     tile: tiling.Tile,
     grid: tuple[Tensor, Tensor],
-    scale: float,
+    scales: tuple[float, float],
 ) -> Tensor:
     """Return the colors (1, 3, R, C) at the crossings of a grid's R rows and C columns.
 
     `features` and `low`, the image, are those of the tile's cells; `grid` is in pixels of the whole
-    image.
+    image, with `scales` crossings per pixel, down and across.
     """
     axes = zip(grid, tile.cells, features.shape[-2:], strict=True)
     rows, columns = ((2 * (at - first) + 1) / count - 1 for at, (first, _), count in axes)
     coordinates = torch.cartesian_prod(rows, columns)[None].to(low.device)
-    sizes = [2 / scale / count for count in features.shape[-2:]]
+    counts = features.shape[-2:]
+    sizes = [2 / scale / count for scale, count in zip(scales, counts, strict=True)]
     cell = coordinates.new_tensor(sizes).expand_as(coordinates)
     colors = model.query(features, coordinates, cell, low)
     return colors.mT.reshape(1, -1, *(len(axis) for axis in grid))

@@ -19,25 +19,25 @@ from .dependencies import (
     update_identity,
 )
 from .errors import UserError
+from .metadata import read_metadata
 from .models.base import Model
 from .progress import log
-from .records import read_record
 from .weights import read_weights
 
 Loaded = TypeVar("Loaded", bound=Model)
 
 
-def find_recorded_row(record: Mapping[str, Any]) -> Arm | Method:
+def find_row_of_run(metadata: Mapping[str, Any]) -> Arm | Method:
     """Find the row of a run's arm or method: a bundled file contains it, else the tables have it.
 
     A bundled file may lack the columns that say how a row is shown.
     """
-    if "row" in record:
-        kind: type[Arm] | type[Method] = Arm if "arm" in record else Method
-        name = record.get("arm") or record["method"]
+    if "row" in metadata:
+        kind: type[Arm] | type[Method] = Arm if "arm" in metadata else Method
+        name = metadata.get("arm") or metadata["method"]
         shown = {"name": name, "short": name, "group": OWN, "benchmark": False}
-        return kind.model_validate(shown | {k: cell for k, cell in record["row"].items() if cell})
-    return find_arm(record["arm"]) if "arm" in record else find_method(record["method"])
+        return kind.model_validate(shown | {k: cell for k, cell in metadata["row"].items() if cell})
+    return find_arm(metadata["arm"]) if "arm" in metadata else find_method(metadata["method"])
 
 
 def load_matching_run(
@@ -48,15 +48,15 @@ def load_matching_run(
     config: Config,
     device: torch.device,
 ) -> tuple[Loaded, dict[str, Any]]:
-    """Load the run in a folder and its record; `UserError` unless it is of this row and seed."""
-    record, (_, key, name) = read_record(Path(run) / "run.json"), locate_row(row)
-    recorded_name, recorded_seed = record.get(key), record.get("seed")
+    """Load the run in a folder and its metadata; `UserError` unless it is of this row and seed."""
+    metadata, (_, key, name) = read_metadata(Path(run) / "run.json"), locate_row(row)
+    recorded_name, recorded_seed = metadata.get(key), metadata.get("seed")
     if (recorded_name, recorded_seed) != (name, seed):
         raise UserError(
             f"{run} holds {recorded_name}, seed {recorded_seed}, not {name}, seed {seed}; name the "
             "right run."
         )
-    return load_run(run, model, config, device), record
+    return load_run(run, model, config, device), metadata
 
 
 def load_run(
@@ -67,51 +67,51 @@ def load_run(
 ) -> Loaded:
     """Load a trained model from its run folder or a weights file, in eval mode on `device` (CPU).
 
-    The model is built from the settings in the run's record. Raises `UserError` when the run is of
-    the other benchmark, incomplete or damaged, or when the row of its arm or method changed since
-    the training (a bundled file contains its row). With `config`, also when its settings or
+    The model is built from the settings in the run's metadata. Raises `UserError` when the run is
+    of the other benchmark, incomplete or damaged, or when the row of its arm or method changed
+    since the training (a bundled file contains its row). With `config`, also when its settings or
     versions differ from those of the training, or it was imported instead of trained or the
     reverse; without, another version is logged as a warning.
     """
-    record, weights = read_weights(path)
-    if model.subject not in record:
+    metadata, weights = read_weights(path)
+    if model.subject not in metadata:
         raise UserError(f"{path} holds no {model.benchmark} run; name the folder of one.")
-    row = find_recorded_row(record)
-    if "row" not in record:
-        _compare_with_current(path, record, row, config)
-    loaded: Any = model.assemble(row, config or {model.benchmark: record["config"]})
-    if "colors" in record:
-        loaded.colors = record["colors"]
+    row = find_row_of_run(metadata)
+    if "row" not in metadata:
+        _compare_with_current(path, metadata, row, config)
+    loaded: Any = model.assemble(row, config or {model.benchmark: metadata["config"]})
+    if "colors" in metadata:
+        loaded.colors = metadata["colors"]
     try:
         loaded.load_state_dict(weights)
     except RuntimeError as error:
         raise UserError(
-            f"{path} holds weights that do not fit the model of its record; train this run again."
+            f"{path} holds weights that do not fit the model of its metadata; train this run again."
         ) from error
-    loaded.name = record[model.subject]
+    loaded.name = metadata[model.subject]
     return loaded.eval().to(device or torch.device("cpu"))
 
 
 def _compare_with_current(
-    path: Path | str, record: Mapping[str, Any], row: Arm | Method, config: Config | None
+    path: Path | str, metadata: Mapping[str, Any], row: Arm | Method, config: Config | None
 ) -> None:
-    """Compare a run's record with what `config`, the tables and the code are now."""
-    record = {**record, "identity": update_identity(record.get("identity") or {})}
+    """Compare a run's metadata with what `config`, the tables and the code are now."""
+    metadata = {**metadata, "identity": update_identity(metadata.get("identity") or {})}
     if config:
         identity = identify_run(row, config)
-        _check_origin(path, record, identity)
-        _check_identity(path, record, identity)
+        _check_origin(path, metadata, identity)
+        _check_identity(path, metadata, identity)
         return
-    _check_identity(path, record, identify_row(row))
-    if not list_run_versions(row, record).items() <= record["identity"].items():
+    _check_identity(path, metadata, identify_row(row))
+    if not list_run_versions(row, metadata).items() <= metadata["identity"].items():
         log.warning("%s was trained by another version of the code than there is now.", path)
 
 
 def _check_origin(
-    place: Path | str, record: Mapping[str, Any], expected: Mapping[str, Any]
+    place: Path | str, metadata: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
     """Raise `UserError` where a run was imported and `expected` is trained, or the reverse."""
-    recorded = record["identity"].get(RELEASED)
+    recorded = metadata["identity"].get(RELEASED)
     if recorded == expected.get(RELEASED):
         return
     addresses = ", ".join(f"{name}: {address}" for name, address in (recorded or {}).items())
@@ -124,13 +124,15 @@ def _check_origin(
 
 
 def _check_identity(
-    place: Path | str, record: Mapping[str, Any], expected: Mapping[str, Any]
+    place: Path | str, metadata: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
-    """Raise `UserError` unless the identity in a run's record agrees with `expected`."""
-    identity = record["identity"]
+    """Raise `UserError` unless the identity in a run's metadata agrees with `expected`."""
+    identity = metadata["identity"]
     if not identity:
-        raise UserError(f"{place} has no record of what it was trained with; train this run again.")
-    past, present = ("imported", "import") if RELEASED in record else ("trained", "train")
+        raise UserError(
+            f"{place} has no metadata of what it was trained with; train this run again."
+        )
+    past, present = ("imported", "import") if RELEASED in metadata else ("trained", "train")
     for name, value in expected.items():
         if identity.get(name) == value:
             continue

@@ -1,4 +1,4 @@
-"""Prepare the device, its threads and allocator, and describe them for the records of results."""
+"""Prepare the device, its threads and allocator, and describe them for the metadata of results."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def describe_commit() -> dict[str, Any]:
         if "safe.directory" in said:  # git's way out
             advice = said.strip().splitlines()[-1].strip()
             log.warning(
-                "the record gets no commit, since another user owns the code; run %s", advice
+                "the metadata gets no commit, since another user owns the code; run %s", advice
             )
         return {"commit": None, "modified": None}
     return {"commit": commit.strip(), "modified": bool(changes.strip())}

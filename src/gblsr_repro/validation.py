@@ -1,4 +1,4 @@
-"""Say in one sentence what pydantic refuses of settings, rows of tables and records."""
+"""Say in one sentence what pydantic refuses of settings, rows of tables and metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write and read the weights of a run in the safetensors format, with a record and checksums."""
+"""Write and read the weights of a run in the safetensors format, with metadata and checksums."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from torch import Tensor, nn
 
 from .errors import UserError
 from .files import write_bytes
-from .records import check_record, read_record
+from .metadata import check_metadata, read_metadata
 
-NAME = "weights.safetensors"
-# Keys of a run's record, and of its training settings, that a weights file repeats: those that the
-# model is built from and identified by.
+WEIGHTS_FILE = "weights.safetensors"
+# Keys of a run's metadata, and of its training settings, that a weights file repeats: those that
+# the model is built from and identified by.
 BUILT_FROM = ("arm", "method", "seed", "identity", "colors", "released")
 BUILT_FROM_TRAINING = ("scale_range",)
-FOREIGN = "or make a run of weights that others released, by `gblsr-repro import`, and name that"
+IMPORT_ADVICE = (
+    "or make a run of weights that others released, by `gblsr-repro import`, and name that"
+)
 
 
 def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -45,12 +47,12 @@ def compute_checksum(tensors: Mapping[str, Tensor], text: str) -> str:
 def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any]) -> str:
     """Write a model's weights into its run folder and return the SHA-256 of the file.
 
-    `facts` is the run's record, of which the file repeats what the model is built from, so that
+    `facts` is the run's metadata, of which the file repeats what the model is built from, so that
     `read_weights` needs no run.json.
     """
     tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
     content = safetensors.torch.save(tensors, build_metadata(facts, tensors))
-    write_bytes(run_dir / NAME, content)
+    write_bytes(run_dir / WEIGHTS_FILE, content)
     return hashlib.sha256(content).hexdigest()
 
 
@@ -68,30 +70,30 @@ def build_metadata(
         "model": facts["config"]["model"],
         "training": {k: training[k] for k in BUILT_FROM_TRAINING if k in training},
     }
-    record = {k: facts[k] for k in BUILT_FROM if k in facts} | {"config": config, **(more or {})}
-    digest = compute_checksum(tensors, json.dumps(record))
-    return {"run": json.dumps({"record": record, "sha256": digest})}
+    metadata = {k: facts[k] for k in BUILT_FROM if k in facts} | {"config": config, **(more or {})}
+    digest = compute_checksum(tensors, json.dumps(metadata))
+    return {"run": json.dumps({"record": metadata, "sha256": digest})}
 
 
 def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Read the record and the weights of a run from its folder or from a weights file.
+    """Read the metadata and the weights of a run from its folder or from a weights file.
 
-    The record is the run.json beside the file if that has the checksum of the file, else the one in
-    the file. Raises `UserError` when the file has no record or is damaged.
+    The metadata is the run.json beside the file if that has the checksum of the file, else the one
+    in the file. Raises `UserError` when the file has no metadata or is damaged.
     """
     path = Path(path)
-    file = path / NAME if path.is_dir() else path
+    file = path / WEIGHTS_FILE if path.is_dir() else path
     try:
         content = file.read_bytes()
     except FileNotFoundError as error:
         raise UserError(
-            f"{path} is no trained run; name a folder that holds {NAME}, or a weights file, "
-            f"{FOREIGN}."
+            f"{path} is no trained run; name a folder that holds {WEIGHTS_FILE}, or a weights "
+            f"file, {IMPORT_ADVICE}."
         ) from error
     beside = file.with_name("run.json")
-    record = read_record(beside) if beside.is_file() else {}
-    recorded = record.get("weights_sha256") == hashlib.sha256(content).hexdigest()
-    if record and not recorded and file.name == NAME:
+    metadata = read_metadata(beside) if beside.is_file() else {}
+    recorded = metadata.get("weights_sha256") == hashlib.sha256(content).hexdigest()
+    if metadata and not recorded and file.name == WEIGHTS_FILE:
         raise UserError(
             f"{file} is not the file that {beside} records; put that in its place, or delete "
             f"{file.parent} and train again."
@@ -100,14 +102,15 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         header, tensors = parse_tensors(content)
     except ValueError as error:
         raise UserError(
-            f"{file} is not a weights file ({error}); name a {NAME} that training wrote, {FOREIGN}."
+            f"{file} is not a weights file ({error}); name a {WEIGHTS_FILE} that training wrote, "
+            f"{IMPORT_ADVICE}."
         ) from error
     if recorded:
-        return record, tensors
+        return metadata, tensors
     if "run" not in header:
         raise UserError(
             f"{file} does not say which run it is of; put the run.json of that run beside it, "
-            f"{FOREIGN}."
+            f"{IMPORT_ADVICE}."
         )
     try:
         entry = json.loads(header["run"])
@@ -116,5 +119,5 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         intact = False
     if not intact:
         raise UserError(f"{file} is damaged; copy it again from the run.")
-    check_record(entry["record"], file)
+    check_metadata(entry["record"], file)
     return entry["record"], tensors

@@ -30,7 +30,7 @@ def list_some(words: Sequence[str], most: int = 10) -> str:
 
 
 def format_commit(git: Mapping[str, Any]) -> str | None:
-    """Format the commit in a run's record; None where it has none.
+    """Format the commit in a run's metadata; None where it has none.
 
     A "+" after it: files of the checkout were modified or added.
     """

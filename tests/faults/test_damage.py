@@ -22,8 +22,8 @@ from gblsr_repro.data import archives, manifest
 from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.data.superres import PackedImages, pack_images
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.fields import Fields
-from gblsr_repro.evaluation.regions import Thresholds
+from gblsr_repro.evaluation.fields import BandwidthFields
+from gblsr_repro.evaluation.regions import RegionThresholds
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.training import checkpoint
@@ -60,7 +60,7 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     ]
     files.write_csv(folder / "native.csv", SCHEMAS["native"].columns, rows)
     grid = np.random.default_rng(0).random((3, 8, 8))
-    Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
+    BandwidthFields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     model = load_run(folder / "run", NativeModel, small_config)
     code = inference.encode(model, inference.Photo(noise[0].pixels))
     inference.save_code(folder / "code.gblsr", code)
@@ -120,7 +120,7 @@ READERS = {
     "run/weights.safetensors": weights,
     "state.pt": lambda folder, _: checkpoint.load_state(folder / "state.pt", {})["rows"],
     "fields.npz": lambda folder, _: [a.tobytes() if hasattr(a, "tobytes") else a for a in
-                                     astuple(Fields.read(folder / "fields.npz"))],
+                                     astuple(BandwidthFields.read(folder / "fields.npz"))],
     "code.gblsr": code,
 }  # fmt: skip
 
@@ -188,4 +188,4 @@ def test_thresholds_that_are_damaged_are_named(tmp_path, content):
     path = tmp_path / "validation_regions.json"
     path.write_text(content)
     with pytest.raises(UserError, match=r"validation_regions\.json is damaged .*; delete it"):
-        Thresholds.read(path)
+        RegionThresholds.read(path)

@@ -11,7 +11,7 @@ from safetensors.torch import save
 from gblsr_repro import cli, files
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.exemplars import write_png
-from gblsr_repro.evaluation.fields import Fields
+from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.training import checkpoint
 from gblsr_repro.training.runs import train_arm
 
@@ -23,7 +23,7 @@ WRITERS = {
     "csv": lambda path: files.write_csv(path, ["n", "square"], ((n, n * n) for n in range(9000))),
     "state": lambda path: checkpoint.save_state(path, {"identity": {}, "model": {"w": NOISE}}),
     "weights": lambda path: files.write_bytes(path, save({"w": NOISE})),
-    "fields": lambda path: Fields(GRID, GRID, GRID, ["a"] * 4).write(path),
+    "fields": lambda path: BandwidthFields(GRID, GRID, GRID, ["a"] * 4).write(path),
     "png": lambda path: write_png(path, NOISE),
 }
 

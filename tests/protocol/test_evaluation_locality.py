@@ -174,7 +174,7 @@ def test_criteria_name_the_margins_that_are_reached():
     margins = config.load()["diagnostics"]["margins"]
     deltas = {"psnr_texture": 0.1, "psnr_mixed": 0.5, "psnr_edge": -0.1}
     met = dict.fromkeys(NONE_MET, True)
-    assert locality.judge_criteria(met, deltas, margins) == locality.Criteria(
+    assert locality.judge_criteria(met, deltas, margins) == locality.CriteriaMet(
         a=True, b=True, texture=False, mixed=True, lpips=None, edge=True
     )
     assert locality.judge_criteria(met | {"t3": None}, deltas, margins).a is None

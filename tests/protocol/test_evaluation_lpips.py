@@ -62,7 +62,7 @@ def test_network_is_the_packages_own_with_our_trunk(measure, images):
 
 
 def test_edge_distance_sees_only_the_mask(measure, images):
-    settings = metrics.MetricSettings.from_config(configuration.load())
+    settings = metrics.MetricConstants.from_config(configuration.load())
     mask = metrics.compute_edge_mask(images, settings)
     other = images.flip(3)
     gray = torch.full_like(images, 0.5)

@@ -17,11 +17,11 @@ P = 32
 
 @pytest.fixture(scope="module")
 def settings():
-    return metrics.MetricSettings.from_config(config.load())
+    return metrics.MetricConstants.from_config(config.load())
 
 
 def with_(settings, **changed):
-    return metrics.MetricSettings(**vars(settings) | changed)
+    return metrics.MetricConstants(**vars(settings) | changed)
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_labels_follow_their_definition(settings, monkeypatch):
     density = torch.tensor([[[0.3, 0.5, 0.4, 0.6, 0.1, 0.9, 0.4, 0.5]]]).double()
     monkeypatch.setattr(regions, "compute_high_frequency_share", lambda *_: share)
     monkeypatch.setattr(regions, "compute_edge_density", lambda *_: density)
-    bounds = regions.Thresholds(hf_q1=0.2, hf_q3=0.8, edge_median=0.5, patches=1)
+    bounds = regions.RegionThresholds(hf_q1=0.2, hf_q3=0.8, edge_median=0.5, patches=1)
     names = [metrics.REGIONS[i] for i in regions.label_patches(share, bounds, settings)[0, 0]]
     assert names == ["smooth", "edge", "mixed", "edge", "texture", "texture", "mixed", "edge"]
 

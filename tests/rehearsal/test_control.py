@@ -125,7 +125,7 @@ def test_a_run_is_scored_on_cuda_as_on_the_cpu(config, arrays, tmp_path):
     def score(folder):
         evaluation.evaluate_run(config, arm, 0, run, arrays, folder, tmp_path / "state")
         native_fields.write_fields(config, [run], arrays / "validation.npy", thresholds, folder)
-        read = fields.Fields.read(folder / "gblsr_full" / "seed0.npz")
+        read = fields.BandwidthFields.read(folder / "gblsr_full" / "seed0.npz")
         rows = [list(row.values())[1:] for row in made.rows(folder / "kodak.csv")]
         numbers = [float(value or -1) for row in rows for value in row]
         return made.record(folder / "kodak.json")["device"]["name"], numbers, read.bandwidth

@@ -9,19 +9,19 @@ from typing import Any
 
 import made
 import pytest
-from conditions import PAPER, merge_provenance, set_setting
 
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
+from gblsr_repro.analysis.provenance.conditions import ComparedSettings, RunConditions
 from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import Recorded, Settings
 from gblsr_repro.config import load, read_methods
 from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
-from gblsr_repro.records import Images, ReleasedOrigin
+from gblsr_repro.metadata import Images, ReleasedOrigin
+from results import PAPER, merge_provenance, set_setting
 
 NATIVE, ASR = PAPER
-Run = tuple[Recorded, Recorded]
+Run = tuple[RunConditions, RunConditions]
 
 
 def with_native(**changes: Any) -> Run:
@@ -158,12 +158,12 @@ def test_a_section_without_a_record_is_one_difference() -> None:
     assert {*found.scopes} == TRAINED
 
 
-def _leave_training_out(each: Settings) -> Settings:
+def _leave_training_out(each: ComparedSettings) -> ComparedSettings:
     left = {name: value for name, value in each.published.items() if ".training." not in name}
     return replace(each, published=left)
 
 
-def released(run: Recorded, *subjects: str) -> Recorded:
+def released(run: RunConditions, *subjects: str) -> RunConditions:
     """A run whose weights of some arms or methods were released by others, of seed 0."""
     left = {name: seeds for name, seeds in run.seeds.items() if name not in subjects}
     return replace(

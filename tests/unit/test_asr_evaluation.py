@@ -67,7 +67,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     asr_latency.time_method(config, find_method("gblsr_asr"), 0, tmp_path, tmp_path / "state")
     output = tmp_path / "demo_set14.csv"
     rows = made.rows(output)
-    assert tuple(rows[0]) == asr_latency.COLUMNS
+    assert tuple(rows[0]) == asr_latency.ASR_LATENCY_COLUMNS
     images = list_source_images("demo_set14", config, 4)[:2]
     names = [image.name for image in images]
     sizes = [tuple(str(side // 8 // 4) for side in i.load().shape[:2]) for i in images]

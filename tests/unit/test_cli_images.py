@@ -114,6 +114,43 @@ def test_upscale_without_more_doubles_beside_the_input(superres_run, photo_file,
     assert Image.open(photo_file.with_name("photo-x1.5.png")).size == (105, 68)
 
 
+@pytest.mark.parametrize(
+    ("asked", "size"),
+    [
+        (["--size", "140x90"], (140, 90)),
+        (["--size", "199x"], (199, 128)),  # 127.9
+        (["--size", "x128"], (199, 128)),  # 199.1
+        (["--size", "200x128"], None),
+        (["--size", "200x129"], (200, 129)),  # the nearest height of 200, 128.6
+        (["--size", "x30"], (47, 30)),  # smaller: drawn, then reduced, as at a scale below 1
+        (["--size", "21x", "--crop", "5", "10", "25", "24"], (21, 30)),
+    ],
+)
+def test_upscale_to_a_size(superres_run, photo_file, capsys, asked, size):
+    command = ["upscale", str(photo_file), "--model", str(superres_run("gblsr_asr")), *asked]
+    if size:
+        assert cli.main(command) == 0
+        beside = photo_file.with_name(f"photo-{asked[1]}.png")
+        assert Image.open(beside).size == size
+        return
+    assert cli.main(command) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.endswith(
+        "200x128 has another aspect than the 70x45 pixels of the image or its crop; the nearest "
+        "sizes that fit are 200x129 and 199x128."
+    )
+
+
+@pytest.mark.parametrize("wrong", ["x", "0x9", "-3x", "3840", "1.5x", "9x9x9", "9" * 5000 + "x"])
+def test_a_size_that_is_none_is_one_sentence(photo_file, capsys, wrong):
+    for words in ([f"--size={wrong}"], ["--size", "9x", "--scale", "2"]):
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(["upscale", str(photo_file), *words])
+        assert stopped.value.code == 2
+        said = capsys.readouterr().err
+        assert "is no size in pixels; write 3840x2160" in said or "not allowed with" in said
+
+
 def test_a_folder_without_more_becomes_a_folder_beside_it(superres_run, tmp_path, capsys):
     folder = tmp_path / "photos"
     folder.mkdir()

@@ -8,7 +8,13 @@ import pytest
 from data_server import serve
 
 from gblsr_repro.data import download as module
-from gblsr_repro.data.download import BLOCK, check_checksum, download_file, open_session
+from gblsr_repro.data.download import (
+    BLOCK,
+    check_checksum,
+    download_file,
+    download_from_any,
+    open_session,
+)
 from gblsr_repro.errors import UserError
 from gblsr_repro.progress import Progress
 from gblsr_repro.wording import NETWORK_SETTINGS
@@ -72,7 +78,7 @@ def test_server_that_cannot_resume_means_a_clean_retry(server, tmp_path, missing
 
 def test_part_that_is_already_whole_is_only_checked(server, tmp_path):
     (tmp_path / ".file.part").write_bytes(CONTENT)
-    (tmp_path / ".file.part.tag").write_text('"one"')
+    (tmp_path / ".file.part.tag").write_text(f'{server.url}/file\n"one"')
     get(server, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
     assert len(server.asked) == 1
@@ -161,3 +167,50 @@ def test_refused_content_leaves_nothing(server, tmp_path, algorithm):
     assert leftovers(tmp_path) == []
     get(server, tmp_path / "file", check=published(CONTENT))
     assert leftovers(tmp_path) == ["file"]
+
+
+# --- several addresses ----------------------------------------------------------------------------
+
+
+def get_from_any(urls, target):
+    published = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+
+    def check(url, part):
+        check_checksum(part, published, url)
+
+    return download_from_any(open_session(), urls, target, 10**7, check)
+
+
+@pytest.mark.parametrize("fault", ["404", "503", "refused", "cut", "another file"])
+def test_the_next_address_is_asked_where_one_fails(server, tmp_path, caplog, fault):
+    first, second = f"{server.url}/first", f"{server.url}/file"
+    server.status["/first"] = [503] * 9 if fault == "503" else []
+    if fault in ("cut", "another file"):
+        server.content["/first"] = CONTENT[::-1]
+    server.cut["/first"] = [BLOCK] * 9 if fault == "cut" else []
+    if fault == "refused":
+        first = "http://127.0.0.1:9/first"
+    assert get_from_any([first, second], tmp_path / "file") == second
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert leftovers(tmp_path) == ["file"]
+    [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert line.startswith(f"{first} c")
+    assert line.endswith(f" Next address: {second}")
+
+
+def test_where_no_address_gives_the_file_all_are_named(server, tmp_path):
+    urls = [f"{server.url}/{name}" for name in ("first", "second", "third")]
+    server.content["/third"] = b"a page"
+    with pytest.raises(UserError) as caught:
+        get_from_any(urls, tmp_path / "file")
+    said = str(caught.value)
+    assert said.startswith(f"{urls[2]} came with sha256")
+    assert said.endswith(f"; before it {urls[0]} and {urls[1]} failed, as the log says.")
+    assert "\n" not in said
+    assert leftovers(tmp_path) == []
+
+
+def test_a_full_disk_is_not_the_fault_of_an_address(server, tmp_path):
+    (tmp_path / "no_folder").write_text("")
+    with pytest.raises(UserError, match=r"^Cannot write"):
+        get_from_any([f"{server.url}/file"] * 2, tmp_path / "no_folder" / "file")

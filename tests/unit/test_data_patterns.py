@@ -15,10 +15,9 @@ def test_braces_are_written_out():
     assert expand_braces("plain") == ["plain"]
 
 
-@pytest.mark.parametrize("pattern", ["{1..999999999}", "{001..999}/{001..999}/{1..99}"])
-def test_a_pattern_of_too_many_names_is_one_sentence(pattern):
-    with pytest.raises(UserError, match="stands for more than 1,000,000 names; write"):
-        expand_braces(pattern)
+def test_a_pattern_of_too_many_names_is_one_sentence():
+    with pytest.raises(UserError, match="stands for more than 1,000,000 names"):
+        expand_braces("{001..999}/{001..999}/{1..99}")
 
 
 @pytest.mark.parametrize(
@@ -51,8 +50,8 @@ def test_row_is_sound(row):
         names = [derive_image_name(path) for path in expand_braces(data.image_pattern)]
         assert len(set(names)) == len(names) == row.images
     if row.kind == "files":
-        assert not row.url or "{path}" in row.url
-        assert not row.url or "*" not in "".join(data.published_patterns)
+        assert all("{path}" in url for url in row.urls)
+        assert not row.urls or "*" not in "".join(data.published_patterns)
     if row.kind == "archive":
         algorithm, _, digest = row.checksum.partition(":")
         assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)

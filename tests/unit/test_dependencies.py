@@ -24,7 +24,7 @@ from gblsr_repro.models import base
 from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr_models
 from gblsr_repro.released import importing
-from gblsr_repro.training import run_record
+from gblsr_repro.training import run_folder
 
 FLAT = your_own.FILES["src/flat.py"]
 ROWS = ARMS | METHODS
@@ -68,13 +68,6 @@ class Lazy:
         return self.config["native"][section][name]
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """A tiny config, its images, arrays and a run of each benchmark."""
-    root = tmp_path_factory.mktemp("tiny")
-    return root, tiny_jobs.prepare(root)
-
-
 @pytest.fixture
 def watched(tiny, monkeypatch):
     """The tiny config, watched, but where a job asks what it depends on or writes its record."""
@@ -95,10 +88,10 @@ def watched(tiny, monkeypatch):
     for module in (native, native_latency, asr_scores, asr_latency):
         monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
     for name in ("identify_run", "write_run"):
-        monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
+        monkeypatch.setattr(run_folder, name, unwatched(getattr(run_folder, name)))
     monkeypatch.setattr(importing, "write_run", unwatched(importing.write_run))
     monkeypatch.setattr(runs, "identify_run", unwatched(runs.identify_run))
-    monkeypatch.setattr(metrics.MetricSettings, "from_config", Lazy)
+    monkeypatch.setattr(metrics.MetricConstants, "from_config", Lazy)
     return Watched(settings, seen)
 
 

@@ -66,7 +66,7 @@ def command(place, verb, *options):
 def thresholds(place):
     output = place / "validation_regions.json"
     assert command(place, "regions", "--array", place / "validation.npy", "--output", output) == 0
-    return regions.Thresholds.read(output)
+    return regions.RegionThresholds.read(output)
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +87,12 @@ def model(place):
 
 
 def test_every_image_has_a_row_with_its_own_numbers(place, model, evaluated, thresholds):
-    settings = metrics.MetricSettings.from_config(config_at(place))
+    settings = metrics.MetricConstants.from_config(config_at(place))
     perceptual = PerceptualDistance()
     for name, count in (COUNTS | {"validation": 4}).items():
         rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
-        assert tuple(rows[0]) == native.COLUMNS
+        assert tuple(rows[0]) == native.SCORE_COLUMNS
         arrays = ImageArray.open(place / f"{name}.npy")
         for i, row in enumerate(rows):
             truth = arrays.load_images([i])
@@ -183,19 +183,19 @@ def test_fields_are_the_models_for_the_first_images(place, model, thresholds):
     )  # fmt: skip
     assert code == 0
     output, config = place / "fields" / ARM / "seed3.npz", config_at(place)
-    stored = fields.Fields.read(output)
+    stored = fields.BandwidthFields.read(output)
     assert stored.names == [f"validation_{i}" for i in range(4)]
     images = ImageArray.open(place / "validation.npy").load_images(slice(0, 4))
     with torch.no_grad():
         bandwidth, order = model.decoder.predict_fields(model.encode(images))
     np.testing.assert_allclose(stored.bandwidth, bandwidth, rtol=1e-5)
     np.testing.assert_allclose(stored.order, order, rtol=1e-5)
-    labels = regions.label_patches(images, thresholds, metrics.MetricSettings.from_config(config))
+    labels = regions.label_patches(images, thresholds, metrics.MetricConstants.from_config(config))
     np.testing.assert_array_equal(stored.region, labels)
     (found,) = locality.compute_statistics_of_files([output], config)
     assert found["var_within"] > 0
     with pytest.raises(UserError, match="does not exist; run the fields step"):
-        fields.Fields.read(place / "none.npz")
+        fields.BandwidthFields.read(place / "none.npz")
 
 
 def test_latency_has_a_row_per_image_and_clock(place):
@@ -205,7 +205,7 @@ def test_latency_has_a_row_per_image_and_clock(place):
     assert command(place, "latency", *words) == 0
     for dataset in ("kodak", "set14"):
         rows = made.rows(output / f"{dataset}.csv")
-        assert tuple(rows[0]) == native_latency.COLUMNS
+        assert tuple(rows[0]) == native_latency.LATENCY_COLUMNS
         assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
             (dataset, f"{dataset}_0", clock) for clock in ("paper", "fast")
         ]

@@ -21,8 +21,12 @@ def test_an_exported_model_computes_the_same(tmp_path, superres_run, capsys, met
     assert cli.main(["export", str(folder), str(file), "--scale", "1"]) == 2
     assert "model.onnx exists already; add --overwrite" in capsys.readouterr().err
     assert file.read_bytes() == before
-    again = ["export", str(folder), str(file), "--scale", str(scale), "--overwrite"]
+    link = tmp_path / "link.onnx"
+    link.symlink_to(file)
+    again = ["export", str(folder), str(link), "--scale", str(scale), "--overwrite"]
+    file.write_bytes(b"earlier")
     assert cli.main(again) == 0
+    assert link.is_symlink()
     session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     model = inference.load_superres(folder)
     for batch, height, width in ((1, 16, 16), (2, 9, 31)):
@@ -42,12 +46,14 @@ def test_an_exported_model_computes_the_same(tmp_path, superres_run, capsys, met
         ("gblsr_asr", "0", "m.onnx", "must be a whole number above 0"),
         ("gblsr_asr", "1000000000", "m.onnx", "choose a smaller scale"),
         ("gblsr_asr", "2", "m.pt", "must end in .onnx"),
+        ("gblsr_asr", "2", "folder.onnx", "folder.onnx is a folder; name another output"),
     ],
 )
 def test_a_model_that_cannot_be_exported_is_one_sentence(
     tmp_path, superres_run, capsys, method, scale, name, sentence
 ):
     run, output = superres_run(method), tmp_path / name
-    assert cli.main(["export", str(run), str(output), "--scale", scale]) == 2
+    (tmp_path / "folder.onnx").mkdir()
+    assert cli.main(["export", str(run), str(output), "--scale", scale, "--overwrite"]) == 2
     assert sentence in capsys.readouterr().err
-    assert not output.exists()
+    assert not output.is_file()

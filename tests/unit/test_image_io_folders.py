@@ -47,14 +47,55 @@ def folder(tmp_path):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path.relative_to(folder).as_posix() for path in files)
 
 
 def test_every_image_is_converted_and_what_is_passed_over_named(folder, tmp_path, caplog):
+    (folder / "inner" / "notes.txt").write_text("text")
     convert_files(plan(folder, to=tmp_path / "out"), copy)
-    assert names(tmp_path / "out") == ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "f.png"]
+    made_of = ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "f.png", "inner/g.png"]
+    assert names(tmp_path / "out") == made_of
     [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    assert line.endswith("photos: ._a.png, Thumbs.db, inner and notes.txt")
+    assert line.endswith("photos: ._a.png, Thumbs.db, inner/notes.txt and notes.txt")
+
+
+def test_hidden_folders_links_and_the_outputs_are_not_looked_into(folder, caplog):
+    out = folder / "inner" / "out"
+    for hidden in (folder / ".thumbs", folder / "inner" / ".git"):
+        image_io.write(hidden / "h.png", Photo(COLORS))
+    (folder / "inner" / "up").symlink_to(folder)
+    (folder / "shelf").symlink_to(folder / "inner")
+    for _ in range(2):  # the second time there are outputs, in a folder below the inputs
+        convert_files(plan(folder, to=out, overwrite=True), copy)
+        assert len(names(out)) == 7
+    said = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    for name in (".thumbs", "inner/.git", "inner/out", "inner/up", "shelf"):
+        assert name in said[-1]
+
+
+def test_what_holds_in_a_folder_holds_in_its_subfolders(folder, tmp_path, caplog):
+    """A stopped command goes on, one damaged file fails, a link is written where it leads."""
+    out, shelf = tmp_path / "out", tmp_path / "shelf.png"
+    (folder / "inner" / "b.png").write_bytes((folder / "a.png").read_bytes()[:50])
+    for _ in range(2):
+        with pytest.raises(UserError, match=r"1 of 8 .*inner/b\.png;|inner/b\.png is a damaged"):
+            convert_files(plan(folder, to=out), copy)
+        assert "inner/g.png" in names(out)
+    assert "out/inner/g.png" in caplog.text  # kept
+    shelf.write_bytes(b"earlier")
+    (out / "inner" / "g.png").unlink()
+    (out / "inner" / "g.png").symlink_to(shelf)
+    (folder / "inner" / "b.png").unlink()
+    convert_files(plan(folder, to=out, overwrite=True), copy)
+    assert (out / "inner" / "g.png").is_symlink()
+    assert np.array_equal(image_io.read(shelf).rgb, COLORS)
+    image_io.write(folder / "inner" / "g.tif", Photo(COLORS))
+    codes = {path.name for path in plan(folder, to=out, ending=".gblsr").values()}
+    assert {"g.png.gblsr", "g.tif.gblsr"} < codes
+    image_io.write(tmp_path / "more" / "inner" / "g.png", Photo(COLORS))
+    with pytest.raises(UserError, match=r"g\.png and .*g\.png would both become .*inner/g\.png;"):
+        plan(folder, tmp_path / "more", to=out)
 
 
 def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):
@@ -64,10 +105,10 @@ def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):
     frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
     frames[0].save(folder / "moving.gif", save_all=True, append_images=frames[1:])
     with pytest.raises(
-        UserError, match=r"3 of 9 files failed: .*A\.png, .*b\.jpg and .*moving\.gif;"
+        UserError, match=r"3 of 10 files failed: .*A\.png, .*b\.jpg and .*moving\.gif;"
     ):
         convert_files(plan(folder, to=tmp_path / "out"), copy)
-    assert len(names(tmp_path / "out")) == 6
+    assert len(names(tmp_path / "out")) == 7
     for sentence in ("A.png is a damaged image", "b.jpg is not an image", "moving.gif holds 2"):
         assert sentence in caplog.text
 
@@ -154,7 +195,8 @@ def test_names_beside_the_input(folder, monkeypatch):
     ):  # fmt: skip
         assert plan(folder / name, addition="-x2") == {folder / name: folder / expected}
     outputs = plan(folder, addition="-x3.7").values()
-    assert {path.parent for path in outputs} == {folder.with_name("photos-x3.7")}
+    beside = folder.with_name("photos-x3.7")
+    assert {path.parent for path in outputs} == {beside, beside / "inner"}
     monkeypatch.chdir(folder / "inner")
     (output,) = plan(Path("."), addition="-x2").values()
     assert output == folder / "inner-x2" / "g.png"
@@ -194,7 +236,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_batch(folder, tmp_path):
     def refuse(source, target):
         raise UserError("make it readable") from OSError(errno.EACCES, "no")
 
-    with pytest.raises(UserError, match="6 of 6 files failed"):
+    with pytest.raises(UserError, match="7 of 7 files failed"):
         convert_files(plan(folder, to=tmp_path / "out"), refuse)
 
 

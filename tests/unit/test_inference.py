@@ -34,6 +34,7 @@ def test_the_examples_of_the_page_on_photographs(tmp_path, repository, monkeypat
         exec(example, {"content": content})
     assert Image.open("zoomed.png").size == (370, 370)
     assert Image.open("larger.png").size == (440, 420)
+    assert Image.open("wide.png").size == (660, 630)
 
 
 @pytest.mark.parametrize("arm", ["gblsr_scalar", "gblsr_full"])
@@ -146,6 +147,60 @@ def test_a_large_photo_is_upscaled_in_parts(
 )
 def test_sizes_are_rounded_half_up(size, scale, crop, expected):
     assert inference.select_window(size, scale, crop).size == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "size", "expected"),
+    [
+        ((1080, 1920), (2160, 3840), (2160, 3840)),
+        ((1080, 1920), (2160, None), (2160, 3840)),
+        ((45, 70), (128, 199), (128, 199)),  # each is the nearest of the other
+        ((45, 70), (129, 200), (129, 200)),  # the height is the nearest of the width, 128.6
+        ((45, 70), (129, 201), (129, 201)),  # the width is the nearest of the height, 200.7
+        ((1000, 1), (None, 1), (1000, 1)),
+        ((1000, 1), (1300, 1), (1300, 1)),
+        ((7, 9), (3, 4), (3, 4)),  # smaller, of 3.1 x 3.9
+    ],
+)
+def test_sizes_that_fit_an_image(image, size, expected):
+    window = inference.select_window(image, size=size)
+    assert window.size == expected
+    assert window.drawn == (expected if expected >= image else image)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"size": (128, 200)}, "70x45 pixels .* nearest sizes that fit are 200x129 and 199x128"),
+        ({"size": (12, 21), "crop": (0, 0, 10.5, 20)}, "20x10.5 pixels .* are 21x11 and 23x12"),
+        ({"size": (None, None)}, "a height, a width or both"),
+        ({"size": (0, 100)}, "of at least one pixel"),
+        ({"size": (None, 50_000)}, "megapixels; choose a smaller size or crop"),
+        ({"size": (90, 140), "scale": 2}, "a scale or a size, not both"),
+    ],
+)
+def test_a_size_that_does_not_fit_is_one_sentence(asked, sentence):
+    with pytest.raises(UserError, match=sentence):
+        inference.select_window((45, 70), **asked)
+
+
+@pytest.mark.parametrize("crop", [None, (5, 10, 25, 40)])
+@pytest.mark.parametrize("method", ["gblsr_asr", "liif_rdn", "lte_swinir"])
+def test_a_size_is_rendered_as_the_scale_that_gives_it(superres_run, photo_file, method, crop):
+    model, image = inference.load_superres(superres_run(method)), inference.read(photo_file)
+    at_scale = inference.upscale(model, image, 3, crop)
+    to_size = inference.upscale(model, image, size=(None, at_scale.size[1]), crop=crop)
+    assert np.array_equal(to_size.rgb, at_scale.rgb)
+
+
+def test_a_size_of_one_pixel_more_is_rendered_at_once(bundled_superres):
+    """No column is drawn at another size and resampled: as images are scored at that size."""
+    pixels = made.noise(inference.TRAINED_SIDE, 60, 3)
+    shown = inference.upscale(bundled_superres, Photo(pixels), size=(113, 141)).rgb
+    image = torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255
+    with torch.inference_mode():
+        scored = bundled_superres.render(image, 113, 141, 1 << 20)
+    assert off(shown, scored[0].permute(1, 2, 0).clamp(0, 1).mul(255).round().numpy()) <= 1
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,16 @@
 """The package names ranges, the lock exact versions, and the conda environment the same.
 
 The oldest Snakemake is the same for pip and for the Snakefile; the version and its date in the
-package, the citation and the changelog.
+package, the citation and the changelog. The wheel has what the package reads; CI runs no action
+that can change.
 """
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -66,3 +71,28 @@ def test_the_version_and_its_date_are_those_of_the_newest_release():
     version, date = re.search(r"^## (\S+) - (\S+)$", changes, re.MULTILINE).groups()
     assert version == __version__ == citation["version"]
     assert date == str(citation["date-released"])
+
+
+def test_the_wheel_has_the_mark_of_types_and_the_files_that_the_package_reads(tmp_path):
+    pytest.importorskip("setuptools", minversion="77", reason="builds a wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignored)
+    build = "from setuptools import build_meta; build_meta.build_wheel('.')"
+    done = subprocess.run([sys.executable, "-c", build], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    (wheel,) = tmp_path.glob("*.whl")
+    held = set(zipfile.ZipFile(wheel).namelist())
+    files = (path for path in (tmp_path / "src").rglob("*") if path.is_file())
+    wanted = {path.relative_to(tmp_path / "src").as_posix() for path in files}
+    assert "gblsr_repro/py.typed" in held
+    assert {name for name in wanted if ".egg-info/" not in name} <= held
+
+
+def test_actions_of_ci_are_commits_and_may_only_read():
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        text = path.read_text()
+        assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+        used = re.findall(r"uses: (.*)", text)
+        assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)

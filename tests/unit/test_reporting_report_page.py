@@ -11,21 +11,20 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
-from conditions import PAPER, set_setting
-from paper_results import build_paper_run
+from made_up_runs import build_demo_run, build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.stated import CLAIMS
 from gblsr_repro.analysis.claims.verdicts import read_claims
-from gblsr_repro.analysis.provenance.recorded import Recorded
+from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_methods
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.claims import VERDICT_STYLES
-from gblsr_repro.reporting.page import Section, build_simple_table, render_html
-from results import Results, build_demo_run
+from gblsr_repro.reporting.page import PageSection, build_simple_table, render_html
+from results import PAPER, Results, set_setting
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -71,7 +70,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = build_paper_run(folder)
     run.rows = {"native": run.rows["native"]}
     run.add_runs(["liif", "gblsr_scalar"], 100.0, seeds=2)
-    recorded = Recorded(
+    recorded = RunConditions(
         "native",
         preset="demo",
         scopes=PAPER[0].scopes,
@@ -103,8 +102,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(results: Path) -> Tree:
     config = load() | {"preset": "demo"}
-    judge.write(results / "aggregates", results / "claims.csv", config)
-    report_page.write(results, results / "claims.csv", results / "report.html", config)
+    judge.judge_results(results / "aggregates", results / "claims.csv", config)
+    report_page.write_page(results, results / "claims.csv", results / "report.html", config)
     return Tree((results / "report.html").read_text(encoding="utf-8"))
 
 
@@ -168,7 +167,7 @@ def test_a_demo_names_the_method_that_is_best_beside_bicubic(tmp_path: Path) -> 
 def test_a_verdict_has_its_sign_whatever_qualifies_it() -> None:
     verdicts = ("reproduced", "reproduced, on other images", "different conditions; would hold")
     table = build_simple_table(("Claim", "Verdict"), [("a", verdict) for verdict in verdicts])
-    page = Section("Page", inside=[Section("Claims", tables=[table])])
+    page = PageSection("Page", inside=[PageSection("Claims", tables=[table])])
     html = render_html(page, "", VERDICT_STYLES)
     badges = [span["class"] for span in Tree(html).tags("span")]
     assert badges == ["badge good", "badge good", "badge other"]
@@ -203,7 +202,7 @@ def test_an_empty_folder_gives_a_page_that_says_so_and_none_a_sentence(
 ) -> None:
     (tmp_path / "results").mkdir()
     claims = tmp_path / "results" / "claims.csv"
-    report_page.write(tmp_path / "results", claims, tmp_path / "report.html", load())
+    report_page.write_page(tmp_path / "results", claims, tmp_path / "report.html", load())
     page = Tree((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "claims.csv does not exist; run the step that makes it first." in page.text
     assert "Not the paper's experiment" not in page.text

@@ -1,4 +1,4 @@
-"""Aggregate scores, timings and run records into means and standard deviations over seeds.
+"""Aggregate scores, timings and metadata of runs into means and standard deviations over seeds.
 
 One function for every aggregate of `schemas` reads the files below the results folder. For numbers
 over seeds it yields one value for every seed, such as the mean over the images of a data set;
@@ -21,13 +21,13 @@ from ..config import Config, list_arms, load_protocol
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import write_csv
-from ..records import read_record
+from ..metadata import read_metadata
 from ..wording import format_commit, suggest
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.writing import write_provenance
 from .reader import BICUBIC, NATIVE_TIMES, read_numbers, read_rows
-from .schemas import KEYS, SCHEMAS, SUMMARY, Fields, format_scale
+from .schemas import KEYS, SCHEMAS, SUMMARY, PathFields, format_scale
 
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
 VALUE_COLUMNS = (*KEYS, "seed", "value")
@@ -36,7 +36,7 @@ RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_
 
 Values = Iterator[dict[str, Any]]
 """By column: the keys of a number, its seed and its value, or the row of a plain table."""
-Find = Callable[..., Iterator[tuple[Fields, Path]]]
+Find = Callable[..., Iterator[tuple[PathFields, Path]]]
 """`schemas.find_files` for one aggregate and one results folder: takes a pattern."""
 
 
@@ -63,7 +63,7 @@ def read_latency(path: Path) -> pd.Series:
     return table.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
 
-def average_images(files: Iterable[tuple[Fields, Path]], metrics: Sequence[Metric]) -> Values:
+def average_images(files: Iterable[tuple[PathFields, Path]], metrics: Sequence[Metric]) -> Values:
     """Average every metric of every score file over its images.
 
     Raises `UserError` where two files hold other images, since their means do not compare.
@@ -125,12 +125,12 @@ def aggregate_native(find: Find, config: Config) -> Values:
     """
     for column in config["native"]["data"]["evaluate"]:
         yield from average_images(find(f"{schemas.SCORES}.csv", column=column), NATIVE)
-        for fields, path in find(f"{schemas.TIMES}.csv", timed=column):
+        for fields, path in find(f"{schemas.LATENCY_FILES}.csv", timed=column):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
                 yield fields | {"metric": metric, "value": times.get((column, clock, "mean_ms"))}
-        for fields, path in find(schemas.RUN):
-            count = read_record(path).get("parameters")
+        for fields, path in find(schemas.RUN_FILE):
+            count = read_metadata(path).get("parameters")
             yield fields | {"dataset": column, "metric": "params", "value": count}
 
 
@@ -230,7 +230,7 @@ def aggregate_structure(find: Find, config: Config) -> Values:
 def aggregate_asr_quality(find: Find, config: Config) -> Values:
     """Aggregate PSNR-Y and SSIM-Y of every method, column and scale, and of bicubic (no seeds)."""
     for column in config["asr"]["evaluate"]:
-        patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
+        patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID_FILE}.csv")
         files = [*chain.from_iterable(find(pattern, column=column) for pattern in patterns)]
         for fields, path in files:
             check_border(path, float(fields["scale"]), column, config)
@@ -239,8 +239,8 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
 
 
 def check_border(path: Path, scale: float, column: str, config: Config) -> None:
-    """Raise `UserError` for scores without another border than the column's, by their record."""
-    shaved = read_record(path.with_suffix(".json")).get("shaved")
+    """Raise `UserError` for scores without another border than the column's, by their metadata."""
+    shaved = read_metadata(path.with_suffix(".json")).get("shaved")
     wanted = math.ceil(scale) + config["asr"]["shave_extra"].get(column, 0)
     if shaved != wanted:
         raise UserError(
@@ -252,7 +252,7 @@ def check_border(path: Path, scale: float, column: str, config: Config) -> None:
 def aggregate_asr_latency(find: Find, config: Config) -> Values:
     """Aggregate times and peak memory of every method, timed column and clock."""
     scale = format_scale(config["asr"]["timing"]["scale"])
-    for fields, path in find(f"{schemas.TIMES}.csv"):
+    for fields, path in find(f"{schemas.LATENCY_FILES}.csv"):
         for (_, clock, metric), value in read_latency(path).items():
             yield fields | {"scale": scale, "clock": clock, "metric": metric, "value": value}
 
@@ -265,18 +265,18 @@ def aggregate_runs(find: Find, config: Config) -> Values:
 
     Imported runs have no times, and some no steps. A record keeps the commit, too.
     """
-    for fields, path in find(schemas.RUN):
-        record, log = read_record(path), path.with_name("log.csv")
+    for fields, path in find(schemas.RUN_FILE):
+        metadata, log = read_metadata(path), path.with_name("log.csv")
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
         yield (
             fields
-            | {key: record.get(key) for key in (*RUN_NUMBERS, "finished")}
+            | {key: metadata.get(key) for key in (*RUN_NUMBERS, "finished")}
             | {
                 "arm": fields["subject"],
-                "device": (record.get("device") or {}).get("name"),
+                "device": (metadata.get("device") or {}).get("name"),
                 "bandwidth": logged[-1]["bandwidth"] if logged else None,
-                "commit": format_commit(record.get("git") or {}),
-                "released_by": (record.get("released") or {}).get("by"),
+                "commit": format_commit(metadata.get("git") or {}),
+                "released_by": (metadata.get("released") or {}).get("by"),
             }
         )
 
@@ -310,10 +310,10 @@ def write_all(names: Sequence[str], results: Path, config: Config, output: Path)
         if name not in SCHEMAS:
             raise UserError(f"There is no aggregate {name!r}; {suggest(name, SCHEMAS)}")
     for name in names:
-        write(name, results, config, output / f"{name}.{SCHEMAS[name].suffix}")
+        write_aggregate(name, results, config, output / f"{name}.{SCHEMAS[name].suffix}")
 
 
-def write(name: str, results: Path, config: Config, output: Path) -> None:
+def write_aggregate(name: str, results: Path, config: Config, output: Path) -> None:
     """Compute one aggregate of `SCHEMAS` and write it to `output`.
 
     Raises `UserError` for an unfit file, and where there is nothing to aggregate.

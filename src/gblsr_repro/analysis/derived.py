@@ -25,7 +25,7 @@ from .estimates import (
     mean,
     minimum,
 )
-from .measured import TIMED_SCALE, Measured, Names
+from .measured import TIMED_SCALE, Measured, OneOrMore
 from .metrics import Metric
 from .reader import Aggregates, get_key, get_subject
 from .schemas import format_scale
@@ -48,12 +48,12 @@ def read_value(source: Aggregates, compute: Callable[..., Estimate], *arguments:
 # --- native benchmark -----------------------------------------------------------------------------
 
 
-def gap(run: Measured, arm: str, other: str, metric: str, sets: Names = SETS) -> Estimate:
+def gap(run: Measured, arm: str, other: str, metric: str, sets: OneOrMore = SETS) -> Estimate:
     """Return by how much an arm's metric is above another's on every data set."""
     return run.native(sets, arm, metric) - run.native(sets, other, metric)
 
 
-def lead(run: Measured, ahead: Names, behind: Names, metric: Metric) -> Estimate:
+def lead(run: Measured, ahead: OneOrMore, behind: OneOrMore, metric: Metric) -> Estimate:
     """Return by how much the best of some arms is better than the best of others, by data set."""
     first, second = (run.native(SETS, arms, metric.name) for arms in (ahead, behind))
     if metric.lower:
@@ -62,20 +62,22 @@ def lead(run: Measured, ahead: Names, behind: Names, metric: Metric) -> Estimate
 
 
 def gap_to_best(
-    run: Measured, arm: str, others: Names, metric: Metric, sets: Names = SETS
+    run: Measured, arm: str, others: OneOrMore, metric: Metric, sets: OneOrMore = SETS
 ) -> Estimate:
     """Return by how much an arm's metric is above that of the best of other arms, by data set."""
     own, rivals = (run.native(sets, arms, metric.name) for arms in (arm, _require_some(others)))
     return own - (lowest_mean(rivals) if metric.lower else highest_mean(rivals))
 
 
-def share_of_slowest(run: Measured, arm: str, others: Names, sets: Names = SETS) -> Estimate:
+def share_of_slowest(
+    run: Measured, arm: str, others: OneOrMore, sets: OneOrMore = SETS
+) -> Estimate:
     """Return an arm's inference time over that of the slowest of other arms, by data set."""
     own, rivals = (run.native(sets, arms, "inference_ms") for arms in (arm, _require_some(others)))
     return own / highest_mean(rivals)
 
 
-def mean_over_sets(run: Measured, arm: str, metric: str, sets: Names = SETS) -> Estimate:
+def mean_over_sets(run: Measured, arm: str, metric: str, sets: OneOrMore = SETS) -> Estimate:
     """Return the mean of an arm's metric over data sets."""
     return mean(run.native(sets, arm, metric))
 
@@ -97,7 +99,7 @@ def is_better(run: Aggregates, dataset: str, metric: Metric, arm: str, other: st
     return above and compute_pooled_p(own, rival) < run.config["native"]["significance"]
 
 
-def _require_some(names: Names) -> Names:
+def _require_some(names: OneOrMore) -> OneOrMore:
     if not names:
         raise NotMeasuredError("there is no other arm")
     return names
@@ -106,7 +108,7 @@ def _require_some(names: Names) -> Names:
 # --- super-resolution -----------------------------------------------------------------------------
 
 
-class Timing(NamedTuple):
+class TimedSets(NamedTuple):
     """What is timed: the data sets, the scale factor, and the clock."""
 
     sets: Sequence[str]
@@ -114,40 +116,46 @@ class Timing(NamedTuple):
     clock: str
 
     @classmethod
-    def read(cls, config: Config, clock: str) -> Timing:
+    def read(cls, config: Config, clock: str) -> TimedSets:
         """Read data sets and scale factor from config asr.timing."""
         timing = config["asr"]["timing"]
         return cls(timing["datasets"], format_scale(timing["scale"]), clock)
 
 
-PAPERS = Timing(TIMED, TIMED_SCALE, PAPER)
+PAPER_TIMING = TimedSets(TIMED, TIMED_SCALE, PAPER)
 
 
-def speeds(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
+def speeds(
+    run: Measured, method: str, reference: str, timing: TimedSets = PAPER_TIMING
+) -> Estimate:
     """Return a method's speed in units of another's, on each of the timed sets."""
     own, other = (_read_timed(run, name, "mean_ms", timing) for name in (method, reference))
     return other / own
 
 
 def geometric_mean_speed(
-    run: Measured, method: str, reference: str, timing: Timing = PAPERS
+    run: Measured, method: str, reference: str, timing: TimedSets = PAPER_TIMING
 ) -> Estimate:
     """Return the geometric mean of these speeds."""
     return geometric_mean(speeds(run, method, reference, timing))
 
 
-def mean_speed(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
+def mean_speed(
+    run: Measured, method: str, reference: str, timing: TimedSets = PAPER_TIMING
+) -> Estimate:
     """Return the arithmetic mean of these speeds."""
     return mean(speeds(run, method, reference, timing))
 
 
-def memory_saved(run: Measured, method: str, reference: str, timing: Timing = PAPERS) -> Estimate:
+def memory_saved(
+    run: Measured, method: str, reference: str, timing: TimedSets = PAPER_TIMING
+) -> Estimate:
     """Return the peak memory that a method saves over another in percent, as mean of the sets."""
     own, other = (_read_timed(run, name, PEAK, timing) for name in (method, reference))
     return 100 * mean(1 - own / other)
 
 
-def _read_timed(run: Measured, method: str, metric: str, timing: Timing) -> Estimate:
+def _read_timed(run: Measured, method: str, metric: str, timing: TimedSets) -> Estimate:
     return run.asr_time(timing.sets, method, metric, timing.clock, timing.scale)
 
 

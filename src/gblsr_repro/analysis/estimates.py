@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .reader import Key
+from .reader import CellKey
 from .statistics import Summary
 
 
@@ -31,7 +31,7 @@ class Source:
     """
 
     aggregate: str
-    key: Key
+    key: CellKey
     dataset: str
     subject: str
     cell: Summary
@@ -119,7 +119,7 @@ class Estimate:
 
     def group_columns(self) -> list[list[int]]:
         """Group the positions of numbers that differ only in their arm or method."""
-        columns: dict[Key, list[int]] = {}
+        columns: dict[CellKey, list[int]] = {}
         for place, source in enumerate(self.sources if len(self.sources) == len(self) else ()):
             shared = tuple(part for part in source.key if part != source.subject)
             columns.setdefault(shared, []).append(place)

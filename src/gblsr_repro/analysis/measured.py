@@ -13,14 +13,13 @@ from ..config import load_protocol, read_methods
 from ..evaluation import PAPER
 from .estimates import Estimate, NotMeasuredError, Source
 from .reader import Aggregates
-from .schemas import KEYS, RUNS, format_scale
+from .schemas import KEYS, RUN_FOLDERS, format_scale
 from .statistics import Summary, pool_spreads
 
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
 TIMED_SCALE = format_scale(load_protocol()["asr"]["timing"]["scale"])
-PAPER_SEEDS = len(load_protocol()["seeds"])  # also of the numbers that it prints without a spread
 
-Names = str | Sequence[str]
+OneOrMore = str | Sequence[str]
 
 
 class Measured:
@@ -36,11 +35,11 @@ class Measured:
         self.aggregates = aggregates
         self.beside = beside
 
-    def native(self, datasets: Names, arms: Names, metric: str) -> Estimate:
+    def native(self, datasets: OneOrMore, arms: OneOrMore, metric: str) -> Estimate:
         """Read a metric of the native benchmark."""
         return self.read_cells("native", dataset=datasets, arm=arms, metric=metric)
 
-    def ablation(self, arms: Names, metric: str) -> Estimate:
+    def ablation(self, arms: OneOrMore, metric: str) -> Estimate:
         """Read a metric on the validation images.
 
         What compares with the control arm (delta_<metric> over the seeds that both have, and
@@ -57,11 +56,13 @@ class Measured:
         ]
         return replace(read, sources=[*read.sources, *compared])
 
-    def locality(self, arms: Names, statistic: str) -> Estimate:
+    def locality(self, arms: OneOrMore, statistic: str) -> Estimate:
         """Read a statistic of the bandwidth fields on the validation images."""
         return self.read_cells("locality", arm=arms, statistic=statistic)
 
-    def asr(self, datasets: Names, method: Names, scales: Names, metric: str) -> Estimate:
+    def asr(
+        self, datasets: OneOrMore, method: OneOrMore, scales: OneOrMore, metric: str
+    ) -> Estimate:
         """Read a metric of super-resolution."""
         return self.read_cells(
             "asr_quality", dataset=datasets, method=method, scale=scales, metric=metric
@@ -69,8 +70,8 @@ class Measured:
 
     def asr_time(
         self,
-        datasets: Names,
-        method: Names,
+        datasets: OneOrMore,
+        method: OneOrMore,
         metric: str = "mean_ms",
         clock: str = PAPER,
         scale: str = TIMED_SCALE,
@@ -79,24 +80,25 @@ class Measured:
         keys = {"dataset": datasets, "method": method, "scale": scale, "clock": clock}
         return self.read_cells("asr_latency", **keys, metric=metric)
 
-    def seconds(self, subjects: Names) -> Estimate:
+    def seconds(self, subjects: OneOrMore) -> Estimate:
         """Read the training time of every run of arms or methods, in seconds."""
         return self._read_runs(subjects, "wall_seconds")
 
-    def bandwidth(self, subjects: Names) -> Estimate:
+    def bandwidth(self, subjects: OneOrMore) -> Estimate:
         """Read the trained bandwidth of every run of arms or methods."""
         return self._read_runs(subjects, "bandwidth")
 
-    def structure(self, names: Names) -> Estimate:
+    def structure(self, names: OneOrMore) -> Estimate:
         """Read numbers that the code alone gives, such as parameters by the name of an arm."""
         return self._read_column("structure", "statistic", names, "mean")
 
     # --- reading cells and columns ----------------------------------------------------------------
 
-    def read_cells(self, aggregate: str, **names: Names) -> Estimate:
+    def read_cells(self, aggregate: str, **names: OneOrMore) -> Estimate:
         """Read cells of an aggregate by the names of its key columns.
 
-        They are means over seeds; their standard errors are the pooled deviation / sqrt(n).
+        They are means over seeds; their standard errors are the pooled deviation / sqrt(n). The
+        paper's numbers without a deviation count as exact, since their noise is not known.
         """
         self.require(aggregate)
         columns, beside = [key for key in KEYS if key in names], self.beside
@@ -110,16 +112,22 @@ class Measured:
             subject = named.get("arm") or named["method"]
             sources.append(Source(aggregate, key, named.get("dataset", VALIDATION), subject, cell))
             std, degrees = pool_spreads(cell, others.get(key, Summary()))
+            if math.isnan(cell.n):
+                error, degrees = 0.0, math.inf
+            else:
+                error = std / math.sqrt(cell.n)
             values.append(cell.mean)
-            errors.append(std / math.sqrt(PAPER_SEEDS if math.isnan(cell.n) else cell.n))
+            errors.append(error)
             freedom.append(degrees)
         return Estimate(np.array(values), np.array(errors), np.array(freedom), sources)
 
-    def _read_runs(self, subjects: Names, column: str) -> Estimate:
+    def _read_runs(self, subjects: OneOrMore, column: str) -> Estimate:
         is_method = _as_list(subjects)[0] in read_methods()
-        return self._read_column(RUNS["asr" if is_method else "native"], "arm", subjects, column)
+        return self._read_column(
+            RUN_FOLDERS["asr" if is_method else "native"], "arm", subjects, column
+        )
 
-    def _read_column(self, aggregate: str, key: str, names: Names, column: str) -> Estimate:
+    def _read_column(self, aggregate: str, key: str, names: OneOrMore, column: str) -> Estimate:
         """Read a column of a plain table, of all rows of some names, as numbers without error."""
         self.require(aggregate)
         values: list[float] = []
@@ -140,7 +148,7 @@ class Measured:
             raise NotMeasuredError(f"{aggregate}.csv was not made")
 
 
-def _as_list(names: Names) -> Sequence[str]:
+def _as_list(names: OneOrMore) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
 
@@ -148,3 +156,5 @@ Measure = Callable[[Measured], Estimate]
 """What measures a claim."""
 Measures = dict[str, Measure]
 """By the id of a claim: what measures it."""
+MeasuresByRow = dict[str, Callable[[str, Measured], Estimate]]
+"""By the id of a column: what measures the cell of a row."""

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,7 +32,7 @@ from ..errors import UserError
 from ..evaluation import FAST, PAPER
 from ..files import read_csv
 from .provenance.differences import Provenance
-from .schemas import KEYS, RUN_COLUMNS, RUNS, SCHEMAS, SUMMARY, format_scale
+from .schemas import KEYS, RUN_COLUMNS, RUN_FOLDERS, SCHEMAS, SUMMARY, format_scale
 from .statistics import Summary
 
 BICUBIC = "bicubic"
@@ -40,11 +40,11 @@ NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
 TEXTS = {
     *KEYS, "image", "benchmark", "device", "finished", "released_by",
-    "conditions", "aggregate", "commit",
+    "setup", "aggregate", "commit",
 }  # fmt: skip
 """The columns of text; the others are numbers."""
 
-Key = tuple[str, ...]
+CellKey = tuple[str, ...]
 Rows = list[dict[str, Any]]  # rows by the name of their columns
 Selection = TypeVar("Selection", bound=Sized)
 
@@ -137,7 +137,7 @@ class Aggregates:
         self.results = self.folder.parent
         self.arms, self.methods, self.datasets = read_arms(), read_methods(), read_datasets()
         self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
-        self._cells: dict[str, dict[Key, Summary]] = {}
+        self._cells: dict[str, dict[CellKey, Summary]] = {}
 
     # --- numbers ---
 
@@ -161,7 +161,7 @@ class Aggregates:
         """Read an aggregate as a data frame."""
         return pd.DataFrame(self.table(aggregate), columns=[*SCHEMAS[aggregate].columns])
 
-    def cells(self, aggregate: str) -> Mapping[Key, Summary]:
+    def cells(self, aggregate: str) -> Mapping[CellKey, Summary]:
         """Read the numbers of an aggregate by their keys, without the empty ones."""
         if aggregate not in self._cells:
             self._cells[aggregate] = {
@@ -190,7 +190,7 @@ class Aggregates:
 
     def runs(self, benchmark: str) -> pd.DataFrame:
         """Read the training runs of a benchmark; an empty frame where they were not aggregated."""
-        aggregate = RUNS[benchmark]
+        aggregate = RUN_FOLDERS[benchmark]
         if self.has(aggregate):
             return self.frame(aggregate)
         return pd.DataFrame(columns=[*RUN_COLUMNS])
@@ -233,7 +233,7 @@ class Aggregates:
         return {name: arm for name, arm in self.benchmark.items() if arm.group == BASELINE}
 
 
-def get_key(row: Mapping[str, Any]) -> Key:
+def get_key(row: Mapping[str, Any]) -> CellKey:
     """Get the keys of a number, without the empty ones."""
     return tuple(row[key] for key in KEYS if row.get(key))
 
@@ -252,3 +252,10 @@ def read_paper_aggregates(config: Config) -> Aggregates:
         {"statistic": row["arm"], "mean": row["parameters"]} for row in rows
     ]
     return paper
+
+
+@cache
+def read_printed() -> dict[tuple[str, str, str], str]:
+    """Read the cells that the paper's other numbers do not determine, by table, row and column."""
+    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
+    return {(row["table"], row["row"], row["column"]): row["value"] for row in rows}

@@ -23,17 +23,17 @@ RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
     "peak_memory_mib", "device", "finished", "bandwidth", "released_by",
 )  # fmt: skip
-RUNS = {"native": "runs", "asr": "asr_runs"}
+RUN_FOLDERS = {"native": "runs", "asr": "asr_runs"}
 """The aggregate of the runs of a benchmark."""
 
-RUN = "{benchmark}/runs/{subject}/seed{seed}/run.json"
-LOG = "{benchmark}/runs/{subject}/seed{seed}/log.csv"
-TIMES = "{benchmark}/latency/{subject}/seed{seed}/{timed}"
+RUN_FILE = "{benchmark}/runs/{subject}/seed{seed}/run.json"
+LOG_FILE = "{benchmark}/runs/{subject}/seed{seed}/log.csv"
+LATENCY_FILES = "{benchmark}/latency/{subject}/seed{seed}/{timed}"
 SCORES = "native/metrics/{subject}/seed{seed}/{column}"
-GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
+GRID_FILE = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
 FIELDS = "native/fields/{subject}/seed{seed}.npz"
-Fields = dict[str, Any]
+PathFields = dict[str, Any]
 """Values for the fields of a path pattern.
 
 `benchmark`: native or asr. `subject`: an arm or method. `column`: an evaluation column. `timed`: a
@@ -65,27 +65,31 @@ class Schema:
 
 
 SCHEMAS = {
-    "native": Schema((RUN, f"{TIMES}.csv", f"{SCORES}.csv"), includes=lambda arm: arm.in_benchmark),
+    "native": Schema(
+        (RUN_FILE, f"{LATENCY_FILES}.csv", f"{SCORES}.csv"), includes=lambda arm: arm.in_benchmark
+    ),
     "budget": Schema(columns=("arm", "parameters")),
     "structure": Schema(),
-    "runs": Schema((RUN, LOG), columns=RUN_COLUMNS),
+    "runs": Schema((RUN_FILE, LOG_FILE), columns=RUN_COLUMNS),
     "locality": Schema((FIELDS,), includes=lambda arm: arm.diagnostic in ("log", "linear")),
     "ablation": Schema(
         ("native/metrics/{subject}/seed{seed}/validation.csv",),
         includes=lambda arm: arm.diagnostic in ABLATION,
     ),
     "provenance_native": Schema(
-        (RUN, f"{TIMES}.json"), includes=lambda arm: arm.in_benchmark, suffix="json"
+        (RUN_FILE, f"{LATENCY_FILES}.json"), includes=lambda arm: arm.in_benchmark, suffix="json"
     ),
     "provenance_native_ablation": Schema(
-        (RUN,), includes=lambda arm: arm.diagnostic != "", suffix="json"
+        (RUN_FILE,), includes=lambda arm: arm.diagnostic != "", suffix="json"
     ),
-    "asr_quality": Schema((f"{GRID}.csv", f"{BICUBIC_GRID}.csv"), "asr"),
-    "asr_latency": Schema((f"{TIMES}.csv",), "asr"),
-    "asr_runs": Schema((RUN, LOG), "asr", columns=RUN_COLUMNS),
-    "provenance_asr": Schema((RUN, f"{GRID}.json", f"{BICUBIC_GRID}.json"), "asr", suffix="json"),
+    "asr_quality": Schema((f"{GRID_FILE}.csv", f"{BICUBIC_GRID}.csv"), "asr"),
+    "asr_latency": Schema((f"{LATENCY_FILES}.csv",), "asr"),
+    "asr_runs": Schema((RUN_FILE, LOG_FILE), "asr", columns=RUN_COLUMNS),
+    "provenance_asr": Schema(
+        (RUN_FILE, f"{GRID_FILE}.json", f"{BICUBIC_GRID}.json"), "asr", suffix="json"
+    ),
     # Apart from the others: quality needs no timing, which takes hours, and timing no training.
-    "provenance_asr_timing": Schema((f"{TIMES}.json",), "asr", suffix="json"),
+    "provenance_asr_timing": Schema((f"{LATENCY_FILES}.json",), "asr", suffix="json"),
 }
 JOBS = {
     "native": ("native", "provenance_native"),
@@ -133,7 +137,7 @@ def list_inputs(name: str, config: Config) -> list[str]:
 
 def expand_pattern(
     name: str, config: Config, pattern: str, **fixed: str
-) -> Iterator[tuple[Fields, str]]:
+) -> Iterator[tuple[PathFields, str]]:
     """Yield the fields and the path of every file of a pattern, for the runs of an aggregate.
 
     `fixed` limits a field to one value. In super-resolution the files of a column are named after
@@ -165,7 +169,7 @@ def expand_pattern(
 
 def find_files(
     name: str, results: Path, config: Config, pattern: str, **fixed: str
-) -> Iterator[tuple[Fields, Path]]:
+) -> Iterator[tuple[PathFields, Path]]:
     """Yield those of `expand_pattern` that exist below `results`."""
     for fields, file in expand_pattern(name, config, pattern, **fixed):
         if (results / file).is_file():

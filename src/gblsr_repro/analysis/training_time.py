@@ -10,13 +10,13 @@ from itertools import chain
 from ..config import OWN, Arm, Method, read_arms, read_methods, read_published_times
 from .derived import read_value
 from .estimates import Estimate, maximum, mean, minimum, total
-from .measured import Measured, Names
+from .measured import Measured, OneOrMore
 from .reader import Aggregates
 
 BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
 """The groups of arms in the paper's table; methods are grouped by encoder, but for the variants."""
 VARIANTS = "variants"
-TIMES: dict[str, Callable[[Estimate], Estimate]] = {
+TIME_SUMMARIES: dict[str, Callable[[Estimate], Estimate]] = {
     "shortest_seconds": minimum,
     "longest_seconds": maximum,
     "mean_seconds": mean,
@@ -26,7 +26,7 @@ TIMES: dict[str, Callable[[Estimate], Estimate]] = {
 
 
 @dataclass(frozen=True)
-class Trainings:
+class RunTotals:
     """The training runs of some arms or methods, summed up; NaN stands for what is not known.
 
     `seconds` are times by the names of `TIMES`.
@@ -66,13 +66,13 @@ def list_groups(benchmark: str) -> dict[str, list[str]]:
 
 
 def compute_time(
-    run: Measured, subjects: Names, summarize: Callable[[Estimate], Estimate], unit: int = 1
+    run: Measured, subjects: OneOrMore, summarize: Callable[[Estimate], Estimate], unit: int = 1
 ) -> Estimate:
     """Compute the shortest, longest, mean or total time of training runs, in a unit of seconds."""
     return summarize(run.seconds(subjects) / unit)
 
 
-def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str]) -> Trainings:
+def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str]) -> RunTotals:
     """Sum up the runs of those of some arms or methods that were trained here.
 
     Steps per second are the mean over the runs, the memory is the highest of them.
@@ -80,10 +80,13 @@ def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str])
     runs = source.trained_runs(benchmark)
     own = runs[runs["arm"].isin(list(names))]
     members = tuple(own["arm"].unique())
-    return Trainings(
+    return RunTotals(
         members,
         len(own),
-        {name: read_value(source, compute_time, members, how) for name, how in TIMES.items()},
+        {
+            name: read_value(source, compute_time, members, how)
+            for name, how in TIME_SUMMARIES.items()
+        },
         own["steps"].min(),
         own["steps"].max(),
         own["steps_per_second"].mean(),
@@ -92,7 +95,7 @@ def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str])
     )
 
 
-def sum_up_groups(source: Aggregates, benchmark: str) -> dict[str, Trainings]:
+def sum_up_groups(source: Aggregates, benchmark: str) -> dict[str, RunTotals]:
     """Sum up the runs of every group that has any, own ones last."""
     trained = {*source.trained_runs(benchmark)["arm"]}
     return {
@@ -102,9 +105,9 @@ def sum_up_groups(source: Aggregates, benchmark: str) -> dict[str, Trainings]:
     }
 
 
-def add_up(groups: Collection[Trainings]) -> Trainings:
+def add_up(groups: Collection[RunTotals]) -> RunTotals:
     """Add up the runs and the time of groups."""
-    return Trainings(
+    return RunTotals(
         tuple(chain.from_iterable(group.members for group in groups)),
         sum(group.runs for group in groups),
         {"total_seconds": sum(group.seconds["total_seconds"] for group in groups)},
@@ -115,14 +118,14 @@ def add_up(groups: Collection[Trainings]) -> Trainings:
 # --- what the paper prints ------------------------------------------------------------------------
 
 
-def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str, Trainings]:
+def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str, RunTotals]:
     """List the paper's training time of those of some groups of which it prints any."""
     groups, published = list_groups(benchmark), {}
     for printed in read_published_times(benchmark):
         members = printed.subjects
         name = next((name for name in shown if {*members} <= {*groups[name]}), None)
         if name is not None:
-            printed_times = printed.model_dump(include={*TIMES}, exclude_none=True)
+            printed_times = printed.model_dump(include={*TIME_SUMMARIES})
             seconds = {each: float(time) for each, time in printed_times.items()}
-            published[name] = Trainings(members, printed.runs, seconds)
+            published[name] = RunTotals(members, printed.runs, seconds)
     return published

@@ -47,8 +47,12 @@ def build_parser() -> argparse.ArgumentParser:
             name, help=command.text, description=command.text
         )
         parser_of_command.set_defaults(command=command)
+        exclusive = None
         for argument in command.arguments:
-            parser_of_command.add_argument(*argument.names, **argument.settings)
+            taker: argparse._ActionsContainer = parser_of_command
+            if argument.exclusive:
+                taker = exclusive = exclusive or parser_of_command.add_mutually_exclusive_group()
+            taker.add_argument(*argument.names, **argument.settings)
     return parser
 
 

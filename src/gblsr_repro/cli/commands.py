@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -27,12 +27,14 @@ Options = argparse.Namespace
 class Argument:
     """An argument of commands: its names, and its settings as `add_argument` takes them.
 
-    `place`: where in the results a path is that is left out.
+    `place`: where in the results a path is that is left out. `exclusive`: of a command's arguments
+    that are, at most one is given.
     """
 
     names: tuple[str, ...]
     settings: Mapping[str, Any]
     place: str | None = None
+    exclusive: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ def command(
 def argument(*names: str, **settings: Any) -> Argument:
     """Declare an argument, as `add_argument` does."""
     return Argument(names, settings)
+
+
+def either(*arguments: Argument) -> tuple[Argument, ...]:
+    """Declare options of which at most one is given."""
+    return tuple(replace(argument, exclusive=True) for argument in arguments)
 
 
 def path(name: str, metavar: str, text: str, required: bool = True, **settings: Any) -> Argument:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .commands import Argument, Options, argument, command, parse_path, path
+from ..wording import shorten
+from .commands import Argument, Options, argument, command, either, parse_path, path
 
 
 def parse_quality(text: str) -> int:
@@ -16,6 +18,18 @@ def parse_quality(text: str) -> int:
     if not (text.isdecimal() and 1 <= int(text) <= 100):
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to 100")
     return int(text)
+
+
+def parse_size(text: str) -> tuple[int | None, int | None]:
+    """Return the height and the width of WIDTHxHEIGHT, None for one that is left out."""
+    found = re.fullmatch(r"([1-9]\d{0,8})?x([1-9]\d{0,8})?", text, re.ASCII)
+    if not found or text == "x":
+        raise argparse.ArgumentTypeError(
+            f"{shorten(text)} is no size in pixels; write 3840x2160, or 3840x or x2160, where the "
+            "other side follows"
+        )
+    width, height = (int(side) if side else None for side in found.groups())
+    return height, width
 
 
 def scale(default: float) -> Argument:
@@ -65,6 +79,13 @@ CROP = argument(
     metavar=("TOP", "LEFT", "BOTTOM", "RIGHT"),
     help="render only this part, in pixels of the original",
 )
+SIZE = argument(
+    "--size",
+    type=parse_size,
+    metavar="WIDTHxHEIGHT",
+    help="pixels of the output, of the aspect of the image or its crop: 3840x2160, or 3840x or "
+    "x2160, where the other side follows",
+)
 QUALITY = argument(
     "--quality",
     type=parse_quality,
@@ -113,14 +134,20 @@ def decode(options: Options) -> None:
     _convert_to_photos(options, outputs, inference.load_code, work)
 
 
-@command("upscale", *FILES, *MODEL, scale(2.0), CROP, QUALITY)
+@command("upscale", *FILES, *MODEL, *either(scale(2.0), SIZE), CROP, QUALITY)
 def upscale(options: Options) -> None:
-    """Super-resolve images by any scale."""
+    """Super-resolve images by any scale, or to a size."""
     from .. import inference
 
-    outputs = _plan_outputs(options, f"-x{options.scale:g}")
+    addition = f"-x{options.scale:g}"
+    if options.size:
+        options.scale = None
+        height, width = options.size
+        addition = f"-{width or ''}x{height or ''}"
+    outputs = _plan_outputs(options, addition)
     model = _load_model("asr", options)
-    work = partial(inference.upscale, model, scale=options.scale, crop=options.crop)
+    asked = {"scale": options.scale, "crop": options.crop, "size": options.size}
+    work = partial(inference.upscale, model, **asked)
     _convert_to_photos(options, outputs, _make_reader(options), work)
 
 
@@ -180,11 +207,11 @@ def _convert_to_photos(
     from ..image_io.folders import convert_files
     from ..image_io.formats import check_output
 
-    scale, crop = vars(options).get("scale", 1.0), vars(options).get("crop")
+    asked = {name: vars(options).get(name) for name in ("scale", "crop", "size")}
 
     def convert(source: Path, target: Path) -> None:
         image = read(source)
-        window = inference.select_window(image.size, scale, crop)
+        window = inference.select_window(image.size, **asked)
         check_output(target, window.size, image.alpha is not None)
         inference.write(target, work(image, track=_show_parts(source)), options.quality)
 

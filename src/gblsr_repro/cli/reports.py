@@ -39,7 +39,9 @@ def judge_claims(options: Options) -> None:
     from ..analysis.claims import judge, verdicts
     from ..reporting.claims import list_counts
 
-    written = judge.write(options.aggregates, options.output / verdicts.FILE, options.config)
+    written = judge.judge_results(
+        options.aggregates, options.output / verdicts.CLAIMS_FILE, options.config
+    )
     log.info("claims: %s", list_counts(written))
 
 
@@ -48,7 +50,7 @@ def judge_claims(options: Options) -> None:
 
 declare(
     "report",
-    "reporting.report_page:write",
+    "reporting.report_page:write_page",
     "Write a self-contained HTML page about a results folder.",
     CONFIG,
     path_in_results("--results", ""),
@@ -58,7 +60,7 @@ declare(
 
 declare(
     "pdf",
-    "reporting.document:write",
+    "reporting.document:write_document",
     "Write one PDF with every table and figure of a results folder; needs LaTeX.",
     CONFIG,
     path_in_results("--results", ""),
@@ -72,7 +74,7 @@ declare(
     path_in_results("--results", ""),
     path("--output", "DIR", "the record, such as docs/record: a new folder or an old"),
     argument(
-        "--conditions",
+        "--setup",
         default="main",
         metavar="NAME",
         help="name of these settings in the record (default: main, the one that is judged)",
@@ -90,7 +92,7 @@ def update_record(options: Options) -> None:
     if options.rebuild:
         writing.rebuild(options.output)
     else:
-        writing.update(options.results, options.output, options.config, options.conditions)
+        writing.update(options.results, options.output, options.config, options.setup)
     log.info("record: %s", options.output)
 
 
@@ -101,7 +103,7 @@ def print_summary(options: Options) -> None:
     from ..reporting.claims import list_counts
 
     config, results = options.config, Path(options.config["results"])
-    names = ("tables", "figures", verdicts.FILE, "report.html")
+    names = ("tables", "figures", verdicts.CLAIMS_FILE, "report.html")
     # Each benchmark alone has a page and claims of its own.
     folders = (results, results / "native", results / "asr")
     made = [folder / name for folder in folders for name in names if (folder / name).exists()]
@@ -112,7 +114,7 @@ def print_summary(options: Options) -> None:
         _print_psnr(results / "aggregates", config)
     if config["preset"] != "paper":
         print("These numbers show that everything runs; they are not the paper's experiment.")
-    for place in (place for place in made if place.name == verdicts.FILE):
+    for place in (place for place in made if place.name == verdicts.CLAIMS_FILE):
         print(f"claims: {list_counts(verdicts.read_claims(place))}")
     print()
     for place in made:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .addresses import is_imported
-from .rows import Key, Phrases, TableRow, Title, Words, read_table
+from .rows import Phrases, RowName, TableRow, Title, Words, read_table
 from .tables import (
     Config,
     find_repository_root,
@@ -33,7 +33,7 @@ class Item(TableRow):
     adds about them: spread, baselines; `caption` the text after its title.
     """
 
-    item: Key
+    item: RowName
     maker: str
     part: str = ""
     kind: Literal["table", "figure"]

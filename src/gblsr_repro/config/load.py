@@ -20,8 +20,8 @@ from .rows import TableRow, Words, read_table
 from .schema.settings import Protocol, Settings
 from .tables import PROTOCOL, Config, find_repository_root, merge, read_base, read_yaml
 
-FOLDER = "settings"  # of the results, for the configurations that jobs were planned with
-Schema = TypeVar("Schema", bound=Protocol)
+SETTINGS_FOLDER = "settings"  # of the results, for the configurations that jobs were planned with
+AnyProtocol = TypeVar("AnyProtocol", bound=Protocol)
 PLANNED = "GBLSR_SETTINGS_"  # begins the names of environment variables that hold them
 
 
@@ -31,7 +31,7 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     The file of `plan_settings` was validated while planning and is not again. Raises `UserError`.
     """
     files = [Path(path) for path in paths]
-    if [path.parent.name for path in files] == [FOLDER]:
+    if [path.parent.name for path in files] == [SETTINGS_FOLDER]:
         return _read_planned(files[0])
     overlay: Config = {}
     for path in files:
@@ -58,7 +58,7 @@ def plan_settings(config: Config, results: str) -> tuple[str, dict[str, str]]:
     """
     text = json.dumps(config, indent=2) + "\n"
     checksum = compute_short_checksum(text)
-    return f"{results}/{FOLDER}/{checksum}.json", {f"{PLANNED}{checksum}": text}
+    return f"{results}/{SETTINGS_FOLDER}/{checksum}.json", {f"{PLANNED}{checksum}": text}
 
 
 def _read_planned(path: Path) -> Config:
@@ -99,7 +99,7 @@ def validate(config: Config) -> Config:
     return completed
 
 
-def _apply_schema(config: Config, schema: type[Schema]) -> Schema:
+def _apply_schema(config: Config, schema: type[AnyProtocol]) -> AnyProtocol:
     """Validate settings by their types; `UserError` about the first mistake."""
     try:
         return schema.model_validate(config)
@@ -137,8 +137,8 @@ class PublishedTime(TableRow):
     group: str
     subjects: Words
     runs: int
-    shortest_seconds: int | None = None
-    longest_seconds: int | None = None
+    shortest_seconds: int
+    longest_seconds: int
     total_seconds: int
 
 

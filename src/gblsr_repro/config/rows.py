@@ -25,7 +25,7 @@ class TableRow(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
 
-Row = TypeVar("Row", bound=TableRow)
+AnyRow = TypeVar("AnyRow", bound=TableRow)
 
 
 def _refuse_taken(name: str) -> str:
@@ -61,7 +61,7 @@ def _split_options(cell: Any) -> Any:
 
 
 # Keys stand in paths and in command lines.
-Key = Annotated[Column, AfterValidator(_refuse_taken)]
+RowName = Annotated[Column, AfterValidator(_refuse_taken)]
 ClassName = Annotated[
     str,
     match(r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$", "write package.module:Class", max_length=200),
@@ -80,12 +80,12 @@ Count = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, match(r"^[0-9a-f]{64}$", "write the 64 digits of a SHA-256")]
 Words = Annotated[tuple[str, ...], BeforeValidator(split_words)]
 Phrases = Annotated[tuple[str, ...], BeforeValidator(_split_phrases)]
-Options = Annotated[dict[str, str], BeforeValidator(_split_options)]
+OptionCell = Annotated[dict[str, str], BeforeValidator(_split_options)]
 
 
 def read_table(
-    path: Path | str, row: type[Row], key: str, remedy: str = "correct it"
-) -> dict[str, Row]:
+    path: Path | str, row: type[AnyRow], key: str, remedy: str = "correct it"
+) -> dict[str, AnyRow]:
     """Read a table: a `row` per line, by its attribute `key`, in the file's order.
 
     Raises `UserError`, which ends with the `remedy`, where it is not UTF-8 text, a line has not as
@@ -93,7 +93,7 @@ def read_table(
     """
     path, names = Path(path), list(row.model_fields)
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if path.suffix == ".tsv" else {}
-    rows: dict[str, Row] = {}
+    rows: dict[str, AnyRow] = {}
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:  # some editors put a mark first
             reader = csv.reader(stream, **style)  # type: ignore[arg-type]
@@ -110,13 +110,13 @@ def read_table(
                     )
                 filled = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
                 try:
-                    record = row.model_validate(filled)
+                    parsed = row.model_validate(filled)
                 except ValidationError as error:
                     raise UserError(
                         f"{place}: {describe_mistake(error, row)}; {remedy}."
                     ) from error
-                if rows.setdefault(getattr(record, key), record) is not record:
-                    name = getattr(record, key)
+                if rows.setdefault(getattr(parsed, key), parsed) is not parsed:
+                    name = getattr(parsed, key)
                     raise UserError(f"{place}: {name!r} has a row above; remove one.")
     except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} is no table in UTF-8 ({error}); {remedy}.") from error

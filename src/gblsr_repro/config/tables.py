@@ -14,7 +14,18 @@ from pydantic import Field, ValidationInfo, field_validator
 from ..errors import UserError
 from ..files import read_json_map
 from ..wording import shorten, suggest
-from .rows import ClassName, Count, Key, Label, Options, Row, TableRow, Title, Words, read_table
+from .rows import (
+    AnyRow,
+    ClassName,
+    Count,
+    Label,
+    OptionCell,
+    RowName,
+    TableRow,
+    Title,
+    Words,
+    read_table,
+)
 
 Config = dict[str, Any]
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
@@ -141,9 +152,9 @@ class Arm(TableRow):
     orders the fairness table.
     """
 
-    arm: Key
+    arm: RowName
     decoder: ClassName
-    options: Options = Field(default_factory=dict)
+    options: OptionCell = Field(default_factory=dict)
     name: Title
     short: Title
     group: Literal["family", "control", "baseline", "ablation", "own"]
@@ -167,11 +178,11 @@ class Method(TableRow):
     appendix).
     """
 
-    method: Key
+    method: RowName
     encoder: ClassName
     decoder: ClassName
-    options: Options = Field(default_factory=dict)
-    recipe: Key
+    options: OptionCell = Field(default_factory=dict)
+    recipe: RowName
     name: Title
     group: Literal["baseline", "base", "variant", "own"]
     table: Literal["main", "appendix", ""] = ""
@@ -185,11 +196,11 @@ class Dataset(TableRow):
     of images of a complete copy; `stands_in_for` the data set that it replaces, or empty.
     """
 
-    dataset: Key
+    dataset: RowName
     title: Title
     role: Literal["train", "evaluate"]
     kind: Literal["archive", "files", "package"]
-    url: str = ""
+    urls: Words = ()
     files: Annotated[Words, Field(min_length=1)]
     images: Count
     bytes: Annotated[int, Field(ge=0, validate_default=True)] = 0
@@ -203,15 +214,15 @@ class Dataset(TableRow):
     @classmethod
     def _require_size(cls, size: int, others: ValidationInfo) -> int:
         """Refuse a download of no size: every file would be larger."""
-        if others.data.get("url") and others.data.get("kind") != "package" and not size:
-            raise ValueError("must be the size of the download, since url names one")
+        if others.data.get("urls") and others.data.get("kind") != "package" and not size:
+            raise ValueError("must be the size of the download, since urls name one")
         return size
 
 
 class ImageSize(TableRow):
     """A row of config/sizes.tsv: width and height, in pixels, of one image of a data set."""
 
-    dataset: Key
+    dataset: RowName
     image: Label
     width: Count
     height: Count
@@ -225,7 +236,7 @@ class ImageSize(TableRow):
 class Asset(TableRow):
     """A row of config/assets.tsv: code, an architecture or weights, with license and address."""
 
-    asset: Key
+    asset: RowName
     title: Label
     license: Label
     url: str = ""
@@ -298,7 +309,7 @@ def locate_row(row: Arm | Method) -> tuple[str, str, str]:
     return ("native", "arm", row.arm) if isinstance(row, Arm) else ("asr", "method", row.method)
 
 
-def _find_row(table: Mapping[str, Row], name: str, noun: str, file: str) -> Row:
+def _find_row(table: Mapping[str, AnyRow], name: str, noun: str, file: str) -> AnyRow:
     """Find the row with a name; `UserError` if the table lacks it."""
     if name not in table:
         raise UserError(f"{file} has no {noun} {name!r}; {suggest(name, table)}")
@@ -316,8 +327,8 @@ def require_names(names: Iterable[Any], known: Collection[Any], setting: str, pl
 
 
 def select_rows(
-    table: Mapping[str, Row], names: Collection[str], setting: str, file: str
-) -> dict[str, Row]:
+    table: Mapping[str, AnyRow], names: Collection[str], setting: str, file: str
+) -> dict[str, AnyRow]:
     """Select rows of a table by name, in its order; `UserError` if it lacks one of them."""
     require_names(names, table, setting, file)
     return {name: row for name, row in table.items() if name in names}

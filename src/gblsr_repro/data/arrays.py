@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..errors import UserError
 from ..files import compute_sha256, read_csv, write_atomically, write_csv, write_json
-from ..records import read_record
+from ..metadata import read_metadata
 from .images import Pixels
 
 
@@ -64,7 +64,7 @@ def open_array(
     when they do not belong together.
     """
     index = path.with_suffix(".csv")
-    description = read_record(path.with_suffix(".json"))
+    description = read_metadata(path.with_suffix(".json"))
     for file, key in ((path, "sha256"), (index, "index_sha256")):
         if not file.is_file():
             raise UserError(f"{file} does not exist; run the step that makes it first.")

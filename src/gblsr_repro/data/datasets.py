@@ -6,8 +6,9 @@ A data set is a row of config/datasets.tsv. Its columns:
   evaluate; `license`: the terms in short; `homepage`: the page that states them; `note`: remarks.
 - `kind`: archive (one tar or zip file to unpack), files (single downloads) or package (photographs
   inside an installed Python package).
-- `url`: of an archive, its address; of files, an address with `{path}` in place of the path below
-  the first folder; of a package, its name and the folder in it. Empty: only a mirror has it.
+- `urls`: of an archive, its address; of files, an address with `{path}` in place of the path below
+  the first folder; of a package, its name and the folder in it. Empty: only a mirror has it. Of
+  several addresses with a space between them, a later one is asked where those before it fail.
 - `files`: patterns of the files' paths (see below). A member of an archive has the name of its path
   below the first folder.
 - `images`: the number of images in a complete copy.
@@ -258,7 +259,7 @@ def locate_dataset(dataset: str, config: Config) -> DatasetFiles:
 
 def _locate_package_folder(row: Dataset) -> Path:
     """Locate the folder of a data set inside an installed package, without importing it."""
-    package, _, folder = row.url.partition("/")
+    package, _, folder = row.urls[0].partition("/")
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise UserError(

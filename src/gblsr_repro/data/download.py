@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import requests
 
 from .. import __version__
-from ..errors import UserError, build_write_error
+from ..errors import UserError, WriteError, build_write_error
 from ..progress import Progress, log
-from ..wording import name_network_settings
+from ..wording import join_words, name_network_settings
 
 ATTEMPTS = 4
 TIMEOUT_SECONDS = (15.0, 60.0)  # to connect; between two pieces
@@ -73,6 +74,38 @@ def download_file(
         raise build_write_error(target, error) from error
 
 
+def download_from_any(
+    session: requests.Session,
+    urls: Sequence[str],
+    target: Path,
+    limit: int,
+    check: Callable[[str, Path], None],
+    progress: Progress | None = None,
+) -> str:
+    """Download a file from the first of its addresses that gives it; return that address.
+
+    As `download_file`; `check` gets the address first. Why an address did not give the file is
+    logged when the next one is tried, and told in the `UserError` for the last.
+    """
+    for number, url in enumerate(urls, 1):
+        try:
+            download_file(session, url, target, limit, partial(check, url), progress)
+            return url
+        except WriteError:
+            raise
+        except UserError as error:
+            if number < len(urls):
+                log.warning("%s Next address: %s", error, urls[number])
+            elif number == 1:
+                raise
+            else:
+                earlier = join_words(urls[:-1])
+                raise UserError(
+                    f"{str(error).removesuffix('.')}; before it {earlier} failed, as the log says."
+                ) from error
+    raise ValueError("no address was given")
+
+
 def check_checksum(file: Path, checksum: str, url: str) -> None:
     """Compare a file with a published checksum, written `sha256:...` or `md5:...`.
 
@@ -90,7 +123,7 @@ def check_checksum(file: Path, checksum: str, url: str) -> None:
 
 @dataclass(frozen=True)
 class _Transfer:
-    """The transfer of a file to `part`; `tag` holds what identifies its version."""
+    """The transfer of a file to `part`; `tag` holds its address and what identifies its version."""
 
     session: requests.Session
     url: str
@@ -123,8 +156,9 @@ class _Transfer:
 
     def attempt(self) -> None:
         """Transfer the file, or the rest of it."""
-        have = self.part.stat().st_size if self.part.is_file() and self.tag.is_file() else 0
-        headers = {"Range": f"bytes={have}-", "If-Range": self.tag.read_text()} if have else {}
+        version = self.read_tag()
+        have = self.part.stat().st_size if version and self.part.is_file() else 0
+        headers = {"Range": f"bytes={have}-", "If-Range": version} if have else {}
         with self.ask(headers) as answer:
             if answer.status_code == requests.codes.requested_range_not_satisfiable:
                 if answer.headers.get("Content-Range") == f"bytes */{have}":
@@ -155,13 +189,18 @@ class _Transfer:
                 raise
             raise requests.RequestException(error) from error
 
+    def read_tag(self) -> str:
+        """Read the version of the bytes that came from this address; "" without any."""
+        url, _, version = (self.tag.read_text() if self.tag.is_file() else "").partition("\n")
+        return version if url == self.url else ""
+
     def write_tag(self, answer: requests.Response) -> None:
         """Write what identifies the file's version; without it no transfer can be resumed."""
         etag = answer.headers.get("ETag", "")
         version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
         self.tag.unlink(missing_ok=True)
         if version:
-            self.tag.write_text(version)
+            self.tag.write_text(f"{self.url}\n{version}")
 
     def write_blocks(self, answer: requests.Response, size: int) -> int:
         """Append the answer's bytes to the `size` bytes that there are; return the new size.

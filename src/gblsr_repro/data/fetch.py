@@ -20,7 +20,7 @@ from ..progress import Progress, format_columns, log, show_progress
 from ..wording import list_some
 from . import archives
 from .datasets import DatasetFiles, locate_dataset
-from .download import MEGABYTE, check_checksum, download_file, open_session
+from .download import MEGABYTE, check_checksum, download_from_any, open_session
 from .manifest import ManifestEntry, inspect_file, read_manifest, write_manifest
 from .patterns import expand_braces, find_files
 from .sources import find_other_pixels
@@ -30,7 +30,7 @@ UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
 LISTED = 6  # members of an archive that an error names
 HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
-Entries = dict[str, ManifestEntry]
+ManifestEntries = dict[str, ManifestEntry]
 
 
 def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> Path:
@@ -69,7 +69,7 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
 
 
 def _inspect_files(
-    files: DatasetFiles, paths: list[str], inspected: Entries
+    files: DatasetFiles, paths: list[str], inspected: ManifestEntries
 ) -> list[ManifestEntry]:
     """Return the manifest entries of all `paths`; those in `inspected` are not read again."""
     return [
@@ -79,7 +79,7 @@ def _inspect_files(
 
 
 def _verify_files(
-    files: DatasetFiles, paths: list[str], recorded: Entries, verified: set[str]
+    files: DatasetFiles, paths: list[str], recorded: ManifestEntries, verified: set[str]
 ) -> None:
     """Compare every file with the manifest, except those just `verified`."""
     missing = sorted(set(recorded) - set(paths))
@@ -96,13 +96,13 @@ def _verify_files(
             raise files.build_changed_error(path)
 
 
-def _download_missing(files: DatasetFiles, recorded: Entries) -> Entries:
+def _download_missing(files: DatasetFiles, recorded: ManifestEntries) -> ManifestEntries:
     """Download the files that do not exist; return their manifest entries."""
     # Paths, or patterns, of a complete copy.
     wanted = list(recorded) or [
         path for pattern in files.published_patterns for path in expand_braces(pattern)
     ]
-    if not files.row.url:
+    if not files.row.urls:
         absent = [pattern for pattern in wanted if not find_files(pattern, files.root)]
         if absent:
             raise UserError(
@@ -119,46 +119,52 @@ def _download_missing(files: DatasetFiles, recorded: Entries) -> Entries:
     return _download_files(files, missing, recorded)
 
 
-def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries) -> Entries:
+def _download_archive(
+    files: DatasetFiles, missing: list[str], recorded: ManifestEntries
+) -> ManifestEntries:
     """Download the archive of a data set, unpack what is missing, and delete the archive."""
     row = files.row
-    archive = files.root / "archives" / PurePosixPath(urlsplit(row.url).path).name
+    archive = files.root / "archives" / PurePosixPath(urlsplit(row.urls[0]).path).name
     size = row.bytes
     if not archive.is_file():
 
-        def check(part: Path) -> None:
+        def check(url: str, part: Path) -> None:
             if row.checksum:
-                check_checksum(part, row.checksum, row.url)
-            archives.check_format(part, row.url)
+                check_checksum(part, row.checksum, url)
+            archives.check_format(part, url)
 
         progress = Progress(f"download {row.title}", size // MEGABYTE, "MB")
         with open_session() as session, progress:
-            download_file(session, row.url, archive, int(size * OVERRUN), check, progress)
+            download_from_any(session, row.urls, archive, int(size * OVERRUN), check, progress)
     return _unpack_archive(files, archive, missing, recorded)
 
 
-def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries) -> Entries:
+def _download_files(
+    files: DatasetFiles, paths: Sequence[str], recorded: ManifestEntries
+) -> ManifestEntries:
     """Download single files; the `bytes` of the row limit the size of all of them together."""
-    row, entries = files.row, Entries()
+    row, entries = files.row, ManifestEntries()
     allowed = int(row.bytes * OVERRUN)
+    places = list(row.urls)
     progress = Progress(f"download {row.title}", len(paths), "file")
     with open_session() as session, progress:
         for path in paths:
-            url = row.url.replace("{path}", path.partition("/")[2])
+            urls = [place.replace("{path}", path.partition("/")[2]) for place in places]
 
-            def check(part: Path, path: str = path, url: str = url) -> None:
+            def check(url: str, part: Path, path: str = path) -> None:
                 entries[path] = _inspect_download(path, part, url, recorded)
 
             target = files.root / path
-            download_file(session, url, target, allowed, check)
+            given = urls.index(download_from_any(session, urls, target, allowed, check))
+            places = places[given:] + places[:given]  # the next file is there, too
             allowed -= target.stat().st_size
             progress.update()
     return entries
 
 
 def _unpack_archive(
-    files: DatasetFiles, archive: Path, missing: list[str], recorded: Entries
-) -> Entries:
+    files: DatasetFiles, archive: Path, missing: list[str], recorded: ManifestEntries
+) -> ManifestEntries:
     """Unpack the missing files from an archive, delete it, and return their manifest entries.
 
     An archive without an image that the row names is kept, and `UserError` lists what it holds.
@@ -169,7 +175,7 @@ def _unpack_archive(
     try:
         folder = unpacked / files.image_pattern.partition("/")[0]
         archives.unpack_archive(archive, folder, int(files.row.bytes * UNPACKED))
-        entries = _move_missing(files, unpacked, missing, recorded)
+        entries = _move_missing(files, archive, unpacked, missing, recorded)
         if not find_files(files.image_pattern, files.root):
             raise _build_other_files_error(files, archive, unpacked)
     finally:
@@ -179,15 +185,19 @@ def _unpack_archive(
 
 
 def _move_missing(
-    files: DatasetFiles, unpacked: Path, missing: list[str], recorded: Entries
-) -> Entries:
-    """Move the missing files from an unpacked archive; return their manifest entries."""
-    entries = Entries()
+    files: DatasetFiles,
+    archive: Path,
+    unpacked: Path,
+    missing: list[str],
+    recorded: ManifestEntries,
+) -> ManifestEntries:
+    """Move the missing files of an archive from where it was unpacked; return their entries."""
+    entries = ManifestEntries()
     for path in (path for pattern in missing for path in find_files(pattern, unpacked)):
         source, target = unpacked / path, files.root / path
         if target.is_file() or source.is_symlink():  # a link leads nowhere once it is moved
             continue
-        entries[path] = _inspect_download(path, source, files.row.url, recorded)
+        entries[path] = _inspect_download(path, source, str(archive), recorded)
         target.parent.mkdir(parents=True, exist_ok=True)
         source.replace(target)
     return entries
@@ -204,18 +214,23 @@ def _build_other_files_error(files: DatasetFiles, archive: Path, unpacked: Path)
     )
 
 
-def _inspect_download(path: str, file: Path, url: str, recorded: Entries) -> ManifestEntry:
-    """Build the manifest entry of a downloaded file; `UserError` if it differs from `recorded`."""
+def _inspect_download(
+    path: str, file: Path, origin: str, recorded: ManifestEntries
+) -> ManifestEntry:
+    """Build the manifest entry of a file that an address or an archive gave.
+
+    Raises `UserError` if it is no image or differs from `recorded`.
+    """
     try:
         entry = inspect_file(file, path)
     except UserError as error:
         raise UserError(
-            f"{url} did not bring a readable image {path}, which was discarded; run again, and if "
-            "that does not help get the file by another way."
+            f"{origin} did not bring a readable image {path}, which was discarded; run again, and "
+            "if that does not help get the file by another way."
         ) from error
     if recorded and recorded.get(path) != entry:
         raise UserError(
-            f"{url} now brings another {path} than when it was first fetched; find the earlier "
+            f"{origin} now brings another {path} than when it was first fetched; find the earlier "
             "file, or delete the data set's manifest to accept the new one."
         )
     return entry
@@ -254,6 +269,6 @@ def _format_row(row: Dataset, config: Config) -> tuple[str, ...]:
     elif count:
         state = "not fetched"
     else:
-        state = "not downloaded" if row.url and files.is_downloaded else "missing"
+        state = "not downloaded" if row.urls and files.is_downloaded else "missing"
     images = f"{count}/{files.published_count}"
     return (row.dataset, row.role, images, origin, state, f"{row.license} ({row.homepage})")

@@ -30,9 +30,9 @@ if TYPE_CHECKING:  # torch takes longer to import than most images to decode
     import torch
     from torch import Tensor
 
-FORMATS: tuple[str, ...] = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
+READ_FORMATS: tuple[str, ...] = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
 if features.check("avif"):  # not every build of Pillow decodes it
-    FORMATS += ("AVIF",)
+    READ_FORMATS += ("AVIF",)
 ORIENTATION = ExifTags.Base.Orientation
 MAX_PIXELS = 200_000_000
 
@@ -117,7 +117,7 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(stream, formats=FORMATS) as image:
+            with Image.open(stream, formats=READ_FORMATS) as image:
                 if image.width * image.height > MAX_PIXELS:
                     raise _build_size_error(name)
                 frames = getattr(image, "n_frames", 1)

@@ -2,7 +2,7 @@
 
 This module and its list (`rules`) alone decide what runs again. A rule of the workflow has the
 result of `collect_dependencies` as parameters, so that Snakemake runs its jobs again when one
-changes; the records of runs and scores contain the same, so that only results of the current
+changes; the metadata of runs and scores contain the same, so that only results of the current
 settings and versions are loaded or kept.
 
 The location of files, the device and threads of a job, and the monitoring of a training are not
@@ -103,9 +103,9 @@ def identify_run(row: Arm | Method, config: Config) -> Dependencies:
     return collect_dependencies(rules[type(row)], row, config)
 
 
-def list_run_versions(row: Arm | Method, record: Mapping[str, Any]) -> Dependencies:
+def list_run_versions(row: Arm | Method, metadata: Mapping[str, Any]) -> Dependencies:
     """List the present versions of what the weights of a recorded run depend on."""
-    rules = IMPORTS if RELEASED in record else TRAININGS
+    rules = IMPORTS if RELEASED in metadata else TRAININGS
     version = RULES[rules[type(row)]].version
     return {VERSION: version, MODELS: list_model_versions(list_classes(row))}
 

@@ -61,7 +61,7 @@ INITIAL = (
 )
 AVERAGES = ("analysis", "evaluation/locality.py")
 ROWS = ("arms.tsv", "methods.tsv", "datasets.tsv")
-PROTOCOL = ("paper/protocol.yaml", "paper/facts.yaml", "paper/settings.tsv")
+PROTOCOL_FILES = ("paper/protocol.yaml", "paper/facts.yaml", "paper/settings.tsv")
 PUBLISHED = tuple(
     f"paper/{name}"
     for name in (
@@ -135,7 +135,7 @@ RULES = {
         sizes=True,
     ),
     **{
-        f"aggregate {job}": Rule(settings, code=AVERAGES, files=ROWS + PROTOCOL)
+        f"aggregate {job}": Rule(settings, code=AVERAGES, files=ROWS + PROTOCOL_FILES)
         for job, settings in {
             "native": OF_NATIVE_RUNS,
             "runs": ("seeds", "native.arms"),
@@ -148,19 +148,19 @@ RULES = {
         ("native.arms", "native.model"),
         code=(*AVERAGES, "models"),
         all_arms=True,
-        files=ROWS + PROTOCOL,
+        files=ROWS + PROTOCOL_FILES,
     ),
     "claims": Rule(
         EXPERIMENT,
         code=("analysis",),
-        files=ROWS + PROTOCOL + PUBLISHED,
+        files=ROWS + PROTOCOL_FILES + PUBLISHED,
     ),
     "show": Rule(
         EXPERIMENT,
         code=("reporting",),
         files=(
             *ROWS,
-            *PROTOCOL,
+            *PROTOCOL_FILES,
             *PUBLISHED,
             "assets.tsv",
             "looks.tsv",

@@ -45,9 +45,9 @@ def evaluate_run(
     """
     refuse_training_images(config["asr"]["evaluate"].values(), config["asr"]["train"], config)
     device = runtime.prepare_device(config["device"], config["threads"])
-    model, record = load_matching_run(run, ASRModel, method, seed, config, device)
+    model, metadata = load_matching_run(run, ASRModel, method, seed, config, device)
     upsample = build_upsampler(model, config, device)
-    weights = {"weights_sha256": record["weights_sha256"]}
+    weights = {"weights_sha256": metadata["weights_sha256"]}
     facts = {"device": runtime.describe_device(device)}
     with torch.inference_mode():
         for column in map_datasets_to_columns(config).values():

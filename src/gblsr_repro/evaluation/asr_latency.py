@@ -32,7 +32,7 @@ from ..models.base import PLAIN
 from ..progress import log
 from . import latency, timing
 
-COLUMNS = ("dataset", "image", "height", "width", "clock", *timing.COLUMNS)
+ASR_LATENCY_COLUMNS = ("dataset", "image", "height", "width", "clock", *timing.TIME_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path, state: 
     }
     timer = latency.Timer(model, config, device, partial(render, path=PLAIN), render, True)
     dependencies = collect_dependencies("asr_latency", method, config)
-    timer.write_times(subject, sets, dependencies, output, COLUMNS, state)
+    timer.write_times(subject, sets, dependencies, output, ASR_LATENCY_COLUMNS, state)
 
 
 def _describe_images(

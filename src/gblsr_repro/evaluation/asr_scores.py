@@ -29,7 +29,7 @@ from ..runtime import identify_device
 from . import luma
 from .kept_rows import compute_rows
 
-COLUMNS = ("image", "psnr_y", "ssim_y")
+ASR_SCORE_COLUMNS = ("image", "psnr_y", "ssim_y")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def score_set(
     state: Path,
     dependencies: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Score every image of a column of the tables at one scale; return rows of `COLUMNS`.
+    """Score every image of a column of the tables at one scale; return rows of `ASR_SCORE_COLUMNS`.
 
     Scores are kept image by image in the folder `state` (see `compute_rows`). Raises `UserError`
     when the data set was not fetched, when an image is too small for the metrics or when an output
@@ -124,7 +124,7 @@ def score_set(
                 f"{pair.name} of {column} equals its upsampled image, so its PSNR-Y is infinite "
                 "and the set has no mean; leave this image out of the set."
             )
-        return dict(zip(COLUMNS, (pair.name, psnr, ssim), strict=True))
+        return dict(zip(ASR_SCORE_COLUMNS, (pair.name, psnr, ssim), strict=True))
 
     name = f"{dataset}_x{scale:g}"
     return compute_rows(state, name, dependencies, len(images), score, f"{column} x{scale:g}")
@@ -174,5 +174,5 @@ def score_column(
         # Scores of another device are not called those of this one.
         kept = {**dependencies, **{name: identify_device(facts[name]) for name in facts}}
         rows = score_set(upsample, column, scale, config, state, kept)
-        write_csv(path, COLUMNS, rows)
+        write_csv(path, ASR_SCORE_COLUMNS, rows)
         write_json(path.with_suffix(".json"), {**description, **facts, "depends_on": dependencies})

@@ -14,7 +14,7 @@ from ..files import write_atomically
 
 
 @dataclass(frozen=True)
-class Fields:
+class BandwidthFields:
     """The bandwidth and cutoff order that one run predicts for every patch, and its region.
 
     `bandwidth` and `order` are float32 (N, h, w), `region` is int8 (N, h, w) with labels of
@@ -38,7 +38,7 @@ class Fields:
             )
 
     @classmethod
-    def read(cls, path: Path) -> Fields:
+    def read(cls, path: Path) -> BandwidthFields:
         """Read a file of `write`; `UserError` when it is missing or damaged."""
         try:
             with np.load(path, allow_pickle=False) as stored:

@@ -190,7 +190,7 @@ class Timer:
         """Build the function that times the image at a position and returns its row.
 
         A row holds dataset, image, height and width of the input, clock, the path that the model
-        took, `timing.COLUMNS`, and whether other processes used the GPU. The function raises
+        took, `timing.TIME_COLUMNS`, and whether other processes used the GPU. The function raises
         `MemoryShortage` before the first image if the largest one would not fit.
         """
         check_memory = cache(partial(_check_memory, clock, inputs, self.device))

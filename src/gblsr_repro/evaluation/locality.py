@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..config import Config
 from . import REGIONS
-from .fields import Fields
+from .fields import BandwidthFields
 
 Field = NDArray[np.floating]
 Labels = NDArray[np.integer]
@@ -103,7 +103,7 @@ def compute_statistics_of_files(paths: Iterable[Path], config: Config) -> list[S
     """Compute the statistics of field files, one per seed, in the order of `paths`."""
     low, high = config["native"]["model"]["bandwidth_range"]
     fraction = config["diagnostics"]["collapsed_range_fraction"]
-    fields = (Fields.read(path) for path in paths)
+    fields = (BandwidthFields.read(path) for path in paths)
     return [compute_statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
 
 
@@ -135,7 +135,7 @@ def count_tests_met(met: Mapping[str, bool | None]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Criteria:
+class CriteriaMet:
     """Whether one arm meets criteria A and B, and the parts of B; None is not measured.
 
     `texture`, `mixed` and `lpips` say whether these gains over the control reach their margins,
@@ -154,7 +154,7 @@ def judge_criteria(
     met: Mapping[str, bool | None],
     deltas: Mapping[str, float | None],
     margins: Mapping[str, float],
-) -> Criteria:
+) -> CriteriaMet:
     """Judge one per-patch log-space arm against the global-scalar control.
 
     A: all locality tests are met. B: PSNR on texture patches, PSNR on mixed patches or LPIPS
@@ -169,7 +169,7 @@ def judge_criteria(
     )
     perceptual = deltas.get("lpips")
     lpips = None if perceptual is None else perceptual <= margins["lpips"]
-    return Criteria(
+    return CriteriaMet(
         a=are_all_met(met.values()),
         b=are_all_met([is_any_met([texture, mixed, lpips]), edge]),
         texture=texture,

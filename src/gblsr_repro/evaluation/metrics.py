@@ -25,11 +25,11 @@ from . import REGIONS
 SSIM_C1, SSIM_C2 = 0.01**2, 0.03**2
 
 
-class MetricSettings(SimpleNamespace):
+class MetricConstants(SimpleNamespace):
     """The settings of config native.metrics, and `patch`, the patch side in pixels."""
 
     @classmethod
-    def from_config(cls, config: Config) -> MetricSettings:
+    def from_config(cls, config: Config) -> MetricConstants:
         """Read the settings from the whole configuration."""
         native = config["native"]
         return cls(patch=native["model"]["patch"], **native["metrics"])
@@ -97,15 +97,15 @@ def _combine_moments(
 
 # --- whole-image metrics: (B, 3, H, W) twice -> (B,) --------------------------------------------
 
-Metric = Callable[[Tensor, Tensor, MetricSettings], Tensor]
-WHOLE_IMAGE: dict[str, Metric] = {}
+ImageMetric = Callable[[Tensor, Tensor, MetricConstants], Tensor]
+WHOLE_IMAGE: dict[str, ImageMetric] = {}
 """By name: the whole-image metrics of the score files, each a column."""
 
 
-def column(name: str) -> Callable[[Metric], Metric]:
+def column(name: str) -> Callable[[ImageMetric], ImageMetric]:
     """Make a metric a column of the score files."""
 
-    def add(metric: Metric) -> Metric:
+    def add(metric: ImageMetric) -> ImageMetric:
         WHOLE_IMAGE[name] = metric
         return metric
 
@@ -113,7 +113,7 @@ def column(name: str) -> Callable[[Metric], Metric]:
 
 
 @column("psnr")
-def compute_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_psnr(images: Tensor, truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the PSNR of every image, 10 log10(1 / (mse + epsilon)) in dB over all channels."""
     mse = (images.double() - truth.double()).square().mean(dim=(-3, -2, -1))
     return -10 * torch.log10(mse + settings.psnr_epsilon)
@@ -127,16 +127,16 @@ def score_mean_color(array: Path, config: Config) -> float:
     pixels = torch.from_numpy(np.load(array, allow_pickle=False))
     images = pixels.permute(0, 3, 1, 2).double() / 255
     flat = images.mean((2, 3), keepdim=True).expand_as(images)
-    return float(compute_psnr(flat, images, MetricSettings.from_config(config)).mean())
+    return float(compute_psnr(flat, images, MetricConstants.from_config(config)).mean())
 
 
 @column("ssim")
-def compute_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_ssim(images: Tensor, truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the SSIM of every image, averaged over pixels and channels (`compute_ssim_map`)."""
     return compute_ssim_map(images, truth, settings).mean(dim=(-3, -2, -1))
 
 
-def compute_ssim_map(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_ssim_map(images: Tensor, truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute SSIM at every pixel and channel: (B, 3, H, W).
 
     Gaussian window, biased moments, zero padding (so that border pixels count), and an epsilon
@@ -161,12 +161,12 @@ def compute_ssim_map(images: Tensor, truth: Tensor, settings: MetricSettings) ->
 
 
 @column("lse")
-def compute_lse(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_lse(images: Tensor, truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the local spectrum error of every image: the mean of `compute_patch_lse`."""
     return compute_patch_lse(images, truth, settings).mean(dim=(-2, -1))
 
 
-def compute_edge_mask(truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_edge_mask(truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the edge pixels of `truth`: bool (B, 1, H, W).
 
     Pixels whose Sobel magnitude reaches `edge_percentile` of their image, dilated by
@@ -181,7 +181,7 @@ def compute_edge_mask(truth: Tensor, settings: MetricSettings) -> Tensor:
 
 
 def measure_seams(
-    images: Tensor, settings: MetricSettings
+    images: Tensor, settings: MetricConstants
 ) -> tuple[list[float | None], list[float | None]]:
     """Measure how much larger steps are across patch borders, and across patch centers, per image.
 
@@ -211,13 +211,13 @@ def _divide(numerators: list[float], denominators: list[float]) -> list[float | 
 # --- per-patch metrics: (B, 3, H, W) twice -> (B, h, w) -----------------------------------------
 
 
-def compute_patch_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_patch_psnr(images: Tensor, truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the PSNR in dB of every patch over its pixels and channels."""
     errors = cut_into_patches((images.double() - truth.double()).square(), settings.patch)
     return -10 * torch.log10(errors.mean(dim=(1, -2, -1)) + settings.psnr_epsilon)
 
 
-def compute_patch_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_patch_ssim(images: Tensor, truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the SSIM of every patch, averaged over channels.
 
     From one mean, biased variance and covariance per patch and channel, without window or epsilon.
@@ -231,7 +231,7 @@ def compute_patch_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) 
     return _combine_moments(mean_a, mean_b, square_a, square_b, product, 0.0).mean(dim=1)
 
 
-def compute_patch_lse(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+def compute_patch_lse(images: Tensor, truth: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the local spectrum error of every patch: mean |log power - log power of the truth|.
 
     Over the frequencies of an orthonormal FFT of the channel mean, power clamped from below (paper

@@ -18,11 +18,11 @@ from ..models.native import NativeModel
 from ..runs import load_matching_run
 from . import REGIONS, metrics, regions
 from .kept_rows import compute_rows
-from .metrics import MetricSettings
+from .metrics import MetricConstants
 from .perceptual import PerceptualDistance
 
 VALIDATION = "validation"
-COLUMNS = (
+SCORE_COLUMNS = (
     "image",
     *metrics.WHOLE_IMAGE,
     *("lpips", "edge_lpips", "border_step", "center_step"),
@@ -44,16 +44,16 @@ def evaluate_run(
 
     `arrays` is the folder of the standardized arrays and of the thresholds of the regions. Writes
     for every set, or for those of `only`, <set>.csv into the folder `output`, one row per image
-    with `COLUMNS`, and <set>.json, which describes device, weights and under `depends_on` the
+    with `SCORE_COLUMNS`, and <set>.json, which describes device, weights and under `depends_on` the
     dependencies. Scores are kept image by image in the folder `state` (see `compute_rows`). Raises
     `UserError` when the run is not of this arm and seed, or when a file is missing or damaged.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     model, trained = load_matching_run(run, NativeModel, arm, seed, config, device)
     runtime.prepare_for_inference(model, device)
-    thresholds = regions.Thresholds.read(arrays / "validation_regions.json")
+    thresholds = regions.RegionThresholds.read(arrays / "validation_regions.json")
     perceptual = PerceptualDistance(device)
-    settings = MetricSettings.from_config(config)
+    settings = MetricConstants.from_config(config)
     description = {
         "arm": arm.arm,
         "seed": seed,
@@ -85,7 +85,7 @@ def evaluate_run(
         }
         rows = compute_rows(state, name, kept, count, score, label)
         table = output / f"{name}.csv"
-        write_csv(table, COLUMNS, rows)
+        write_csv(table, SCORE_COLUMNS, rows)
         write_json(table.with_suffix(".json"), description | facts)
 
 
@@ -99,13 +99,13 @@ def score_images(
     names: Sequence[str],
     images: Tensor,
     truth: Tensor,
-    thresholds: regions.Thresholds,
-    settings: MetricSettings,
+    thresholds: regions.RegionThresholds,
+    settings: MetricConstants,
     perceptual: PerceptualDistance,
 ) -> list[dict[str, Any]]:
     """Score clamped reconstructions (B, 3, H, W) against the `truth`; return a row per image.
 
-    Keys are `COLUMNS`. Metrics of a region without patches are None.
+    Keys are `SCORE_COLUMNS`. Metrics of a region without patches are None.
     """
     columns: dict[str, list[float | None]] = {
         name: measure(images, truth, settings).tolist()
@@ -118,7 +118,7 @@ def score_images(
     rows: list[dict[str, Any]] = []
     for position, name in enumerate(names):
         scores = {column: values[position] for column, values in columns.items()}
-        rows.append({"image": name} | dict.fromkeys(COLUMNS[1:]) | scores)
+        rows.append({"image": name} | dict.fromkeys(SCORE_COLUMNS[1:]) | scores)
     labels = regions.label_patches(truth, thresholds, settings)
     for metric, measure in metrics.PER_PATCH.items():
         means = metrics.average_regions(measure(images, truth, settings), labels)

@@ -11,13 +11,13 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config
 from ..data.arrays import ImageArray
+from ..metadata import read_metadata
 from ..models.native import NativeModel
 from ..progress import log, show_progress
-from ..records import read_record
 from ..runs import load_run
 from . import regions
-from .fields import Fields
-from .metrics import MetricSettings
+from .fields import BandwidthFields
+from .metrics import MetricConstants
 
 
 def write_fields(
@@ -30,12 +30,12 @@ def write_fields(
     damaged, or when an arm has no bandwidth.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
-    bounds, images = regions.Thresholds.read(thresholds), ImageArray.open(array)
-    settings = MetricSettings.from_config(config)
+    bounds, images = regions.RegionThresholds.read(thresholds), ImageArray.open(array)
+    settings = MetricConstants.from_config(config)
     count = min(config["diagnostics"]["images"], len(images))
     for run in runs:
         model = runtime.prepare_for_inference(load_run(run, NativeModel, config), device)
-        seed = read_record(run / "run.json").get("seed", 0)
+        seed = read_metadata(run / "run.json").get("seed", 0)
         log.info("fields of %s seed %s", model.name, seed)
         parts: list[tuple[Tensor, ...]] = []
         with torch.no_grad():
@@ -47,5 +47,5 @@ def write_fields(
                 )
                 parts.append(tuple(field.cpu() for field in of_image))
         bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
-        fields = Fields(bandwidth, order, region, images.names[:count])
+        fields = BandwidthFields(bandwidth, order, region, images.names[:count])
         fields.write(output / model.name / f"seed{seed}.npz")

@@ -13,7 +13,7 @@ from ..models.base import PLAIN
 from ..models.native import NativeModel
 from . import latency, timing
 
-COLUMNS = ("dataset", "image", "clock", *timing.COLUMNS)
+LATENCY_COLUMNS = ("dataset", "image", "clock", *timing.TIME_COLUMNS)
 
 
 def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path, state: Path) -> None:
@@ -35,4 +35,6 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path, st
     model = NativeModel.build(arm, config, seed).eval().to(device)
     timer = latency.Timer(model, config, device, partial(model, path=PLAIN), model, False)
     dependencies = collect_dependencies("latency", arm, config)
-    timer.write_times({"arm": arm.arm, "seed": seed}, sets, dependencies, output, COLUMNS, state)
+    timer.write_times(
+        {"arm": arm.arm, "seed": seed}, sets, dependencies, output, LATENCY_COLUMNS, state
+    )

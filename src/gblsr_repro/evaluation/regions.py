@@ -15,14 +15,14 @@ from torch import Tensor
 from ..config import Config
 from ..data.arrays import ImageArray
 from ..files import write_json
-from ..records import Entries, read_record
+from ..metadata import JsonObject, read_metadata
 from . import REGIONS
-from .metrics import MetricSettings, compute_patch_power, compute_sobel, cut_into_patches
+from .metrics import MetricConstants, compute_patch_power, compute_sobel, cut_into_patches
 
 SMOOTH, EDGE, TEXTURE, MIXED = range(len(REGIONS))
 
 
-class Thresholds(Entries):
+class RegionThresholds(JsonObject):
     """Quartiles of the high-frequency share, median edge density, and the number of patches."""
 
     hf_q1: float
@@ -31,16 +31,16 @@ class Thresholds(Entries):
     patches: int
 
     @classmethod
-    def read(cls, path: Path) -> Thresholds:
+    def read(cls, path: Path) -> RegionThresholds:
         """Read a file of `write`; `UserError` when it is missing or damaged."""
-        return cls(**read_record(path, cls))
+        return cls(**read_metadata(path, cls))
 
     def write(self, path: Path) -> None:
         """Write the thresholds as JSON."""
         write_json(path, self.model_dump())
 
 
-def compute_high_frequency_share(images: Tensor, settings: MetricSettings) -> Tensor:
+def compute_high_frequency_share(images: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the share of every patch's power above the cutoff frequency: (B, h, w).
 
     `images` are (B, 3, H, W) in [0, 1]. The cutoff is a radial frequency in cycles per pixel; the
@@ -53,7 +53,7 @@ def compute_high_frequency_share(images: Tensor, settings: MetricSettings) -> Te
     return high / (power.sum(dim=(-2, -1)) + settings.power_floor)
 
 
-def compute_edge_density(images: Tensor, settings: MetricSettings) -> Tensor:
+def compute_edge_density(images: Tensor, settings: MetricConstants) -> Tensor:
     """Compute the mean Sobel magnitude of every patch: (B, h, w).
 
     The gradient is taken on the whole image, so that patch borders are not edges.
@@ -61,7 +61,7 @@ def compute_edge_density(images: Tensor, settings: MetricSettings) -> Tensor:
     return cut_into_patches(compute_sobel(images), settings.patch).mean(dim=(-2, -1))
 
 
-def compute_thresholds(images: Tensor, settings: MetricSettings) -> Thresholds:
+def compute_thresholds(images: Tensor, settings: MetricConstants) -> RegionThresholds:
     """Compute the thresholds from the first `region_patches` patches of `images`, or from all.
 
     Patches are counted image by image and row by row. Quantiles are interpolated linearly.
@@ -69,7 +69,7 @@ def compute_thresholds(images: Tensor, settings: MetricSettings) -> Thresholds:
     count = settings.region_patches
     share = compute_high_frequency_share(images, settings).flatten()[:count]
     density = compute_edge_density(images, settings).flatten()[:count]
-    return Thresholds(
+    return RegionThresholds(
         hf_q1=float(torch.quantile(share, 0.25)),
         hf_q3=float(torch.quantile(share, 0.75)),
         edge_median=float(torch.quantile(density, 0.5)),
@@ -77,7 +77,9 @@ def compute_thresholds(images: Tensor, settings: MetricSettings) -> Thresholds:
     )
 
 
-def label_patches(images: Tensor, thresholds: Thresholds, settings: MetricSettings) -> Tensor:
+def label_patches(
+    images: Tensor, thresholds: RegionThresholds, settings: MetricConstants
+) -> Tensor:
     """Label the region of every patch of `images` (B, 3, H, W): int64 (B, h, w).
 
     texture: share >= q3. edge: density >= median, share < q3. smooth: share < q1, density <
@@ -94,7 +96,7 @@ def label_patches(images: Tensor, thresholds: Thresholds, settings: MetricSettin
 
 def write_thresholds(config: Config, array: Path, output: Path) -> None:
     """Compute the thresholds from a standardized array (.npy) and write them as JSON."""
-    settings = MetricSettings.from_config(config)
+    settings = MetricConstants.from_config(config)
     opened = ImageArray.open(array)
     patches_per_image = (opened.size // settings.patch) ** 2
     images = math.ceil(settings.region_patches / max(patches_per_image, 1))

@@ -15,7 +15,7 @@ from .. import runtime
 
 Call = Callable[[Tensor], Any]
 
-COLUMNS = (
+TIME_COLUMNS = (
     "median_ms", "mean_ms", "std_ms", "p90_ms", "p95_ms", "peak_memory_mib", "timed_passes"
 )  # fmt: skip
 
@@ -43,7 +43,7 @@ def time_call(
 
 
 def summarize_times(times: list[float], peak_memory_mib: float | None) -> dict[str, float | None]:
-    """Summarize the times of single passes, in milliseconds, under the names of `COLUMNS`.
+    """Summarize the times of single passes, in milliseconds, under the names of `TIME_COLUMNS`.
 
     `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are
     percentiles by linear interpolation, `peak_memory_mib` is in 2^20 bytes (None on the CPU).

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from ..data.images import FORMATS
+from ..data.images import READ_FORMATS
 from ..errors import UserError, WriteError, explain_memory_shortage
 from ..files import try_writing
 from ..progress import log, show_progress
@@ -27,10 +27,10 @@ Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
 def is_image(path: Path) -> bool:
     """Return whether a file is an image by its content, or ought to be one by its ending."""
-    if Image.registered_extensions().get(path.suffix.lower()) in FORMATS:
+    if Image.registered_extensions().get(path.suffix.lower()) in READ_FORMATS:
         return True
     try:
-        with Image.open(path, formats=FORMATS):
+        with Image.open(path, formats=READ_FORMATS):
             return True
     except UnidentifiedImageError:
         return False
@@ -70,10 +70,11 @@ def plan_outputs(
 ) -> dict[Path, Path]:
     """Return the files to convert and the output of each.
 
-    `sources` are files, and folders whose files are taken; of a folder hidden files, folders and
-    what `is_input` does not accept are passed over. `target` is a folder, or a file where there is
-    one input file; None puts outputs beside their inputs. An input that another one becomes, as in
-    a command given again with `*.png`, is passed over, and an output that exists is kept unless
+    `sources` are files, and folders whose files are taken, those of their subfolders for the same
+    subfolders of the output. Passed over are hidden files and folders, links to folders, the folder
+    of the outputs, and what `is_input` does not accept. `target` is a folder, or a file where there
+    is one input file; None puts outputs beside their inputs. An input that another one becomes, as
+    in a command given again with `*.png`, is passed over, and an output that exists is kept unless
     `overwrite` is set. All of these are named in the log.
 
     Raises `UserError` for an input that does not exist, for two inputs of one output, for an output
@@ -146,7 +147,8 @@ def _name_outputs(
         if source.is_dir():
             path = Path(os.path.abspath(source))  # "." and ".." have no name that can be added to
             folder = target or path.parent / (path.name + naming.addition)
-            places |= dict.fromkeys(_list_inputs(source, is_input), (folder, ""))
+            for path in _list_inputs(source, folder, is_input):
+                places[path] = (folder / path.parent.relative_to(source), "")
         else:
             places[source] = (target, "") if target else (source.parent, naming.addition)
     outputs = {s: folder / naming.name(s, added) for s, (folder, added) in places.items()}
@@ -233,13 +235,37 @@ def _lasts(error: UserError) -> bool:
     return isinstance(error, WriteError) and isinstance(cause, OSError) and cause.errno in LASTING
 
 
-def _list_inputs(folder: Path, is_input: Callable[[Path], bool]) -> list[Path]:
-    """Return the files of a folder to convert, by name; log what is passed over."""
-    paths = sorted(folder.iterdir())
-    visible = [path for path in paths if path.is_file() and not path.name.startswith(".")]
-    inputs = [path for path in visible if is_input(path)]
-    if passed_over := sorted(path.name for path in {*paths} - {*inputs}):
-        log.warning("passed over in %s: %s", folder, list_some(passed_over, NAMED))
+def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -> list[Path]:
+    """Return the files of a folder and its subfolders to convert, by name; log what is passed over.
+
+    Hidden folders, links to folders, folders that cannot be read and `output` are not looked into.
+    """
+    inputs: list[Path] = []
+    passed_over: list[Path] = []
+
+    def pass_over(error: OSError) -> None:
+        if Path(error.filename) == folder:
+            raise error
+        passed_over.append(Path(error.filename))
+
+    for name, subfolders, files in os.walk(folder, onerror=pass_over):
+        here = Path(name)
+        walked = [sub for sub in sorted(subfolders) if _is_walked(here / sub, output)]
+        passed_over += [here / sub for sub in subfolders if sub not in walked]
+        subfolders[:] = walked
+        for path in (here / file for file in sorted(files)):
+            visible = path.is_file() and not path.name.startswith(".")
+            (inputs if visible and is_input(path) else passed_over).append(path)
+    if passed_over:
+        names = sorted(str(path.relative_to(folder)) for path in passed_over)
+        log.warning("passed over in %s: %s", folder, list_some(names, NAMED))
     if not inputs:
         raise UserError(f"{folder} holds no file that this command reads; name another folder.")
     return inputs
+
+
+def _is_walked(folder: Path, output: Path) -> bool:
+    """Return whether to look for inputs in a subfolder."""
+    if folder.name.startswith(".") or folder.is_symlink():
+        return False
+    return not (output.exists() and folder.samefile(output))

@@ -30,7 +30,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
     gray = pixels.ndim == 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's, of damaged EXIF data
-        with Image.open(path, formats=images.FORMATS) as image:
+        with Image.open(path, formats=images.READ_FORMATS) as image:
             is_sixteen = image.mode.startswith("I")
             if is_sixteen or any(mode in str(image.tile) for mode in DEEP):
                 log.warning("%s: its 16 bits are read as 8.", path)

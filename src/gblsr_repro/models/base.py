@@ -29,7 +29,7 @@ PLAIN, FAST = "plain", "fast"
 # coefficients of a patch take 3 kB per query, in super-resolution per query and corner).
 QUERY_CHUNK = 16384
 
-Options = Mapping[str, tuple[str, ...] | type[int]]
+OptionChoices = Mapping[str, tuple[str, ...] | type[int]]
 Found = TypeVar("Found", bound="Component")
 Module = TypeVar("Module", bound=nn.Module)
 
@@ -49,7 +49,7 @@ class Component(nn.Module):
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ()
-    OPTIONS: ClassVar[Options] = {}
+    OPTIONS: ClassVar[OptionChoices] = {}
 
 
 class Encoder(Component):

@@ -31,8 +31,8 @@ from ..config import (
     read_published_times,
 )
 from ..dependencies import MODELS, VERSION, identify_run, update_identity
+from ..metadata import read_metadata
 from ..progress import format_columns, format_count
-from ..records import read_record
 from ..runtime import describe_device
 
 DASH = "—"
@@ -182,7 +182,7 @@ def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the folder and the record of every finished run in this checkout.
+    """Yield the folder and the metadata of every finished run in this checkout.
 
     Records without identity, speed or device are skipped.
     """
@@ -193,9 +193,9 @@ def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         *(find_repository_root() / "results").glob("*/"),
     }
     for path in sorted(p for f in folders for p in f.glob("*/runs/*/seed*/run.json")):
-        match record := read_record(path):
+        match metadata := read_metadata(path):
             case {"steps_per_second": speed, "device": {"name": _}, "identity": dict()} if speed:
-                yield path.parent, record | {"identity": update_identity(record["identity"])}
+                yield path.parent, metadata | {"identity": update_identity(metadata["identity"])}
 
 
 def _read_published_time(

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ..analysis.claims.verdicts import FILE, JudgedClaim, Verdict, read_claims
+from ..analysis.claims.cells import CELLS
+from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
-from ..analysis.provenance.differences import Scope, join_values
+from ..analysis.provenance.differences import BENCHMARKS, Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import Summary, compare_means
+from ..analysis.statistics import Summary, compare_means, compute_pooled_p
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims import count_by_topic, format_agreement, format_value, summarize
 from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
-from ..reporting.page import Picture, Section, build_simple_table
-from ..reporting.sections import describe_runs, list_differences, list_training_costs
+from ..reporting.page import PageSection, Picture, build_simple_table
+from ..reporting.sections import list_concerned
 from ..reporting.tables.build import build_beside_paper
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES
@@ -32,43 +33,52 @@ SHOWN = [replace(metric, digits=metric.digits - 1) for metric in list_shown("rec
 SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)  # verdicts that say nothing of a claim
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
-    f"folder from the files of runs; nothing in it is typed by hand. [{VALUES}]({VALUES}) has the "
-    "number of every seed, by the conditions and by the aggregate that it is averaged in, "
-    f"[{RUN_TABLE}]({RUN_TABLE}) the commit, device, steps and time of every training, and "
-    "`overlays/` the settings of the conditions. A + after a commit: files of the checkout were "
-    "modified or added, such as an overlay. p: of the pooled two-sided t-test by which claims are "
-    "judged; a single run takes the deviation of the paper's seeds."
+    "folder from the files of runs; nothing in it is typed by hand. [tables.md](tables.md) has "
+    f"every table beside the paper's, [{VALUES}]({VALUES}) the number of every seed, by the setup "
+    f"and by the aggregate that it is averaged in, [{RUN_TABLE}]({RUN_TABLE}) the commit, device, "
+    "steps and time of every training, and `overlays/` its settings. A + after a commit: files of "
+    "the checkout were modified or added, such as an overlay. p: of the pooled two-sided t-test; "
+    "a single run takes the deviation of the paper's seeds."
+)
+BY_ARM = (
+    "Every score that the paper prints with its deviation. Same: the 90 % interval of the "
+    "difference lies within the margin. Differs: p < 0.05, and not the same. Else: these seeds "
+    "cannot tell."
 )
 
 
 @dataclass(frozen=True)
 class Part:
-    """The numbers of a record under some conditions: their name and their aggregates."""
+    """The numbers of a record under one setup: their name and their aggregates."""
 
-    conditions: str
+    setup: str
     source: Aggregates
 
 
-def build_page(folder: Path, parts: Sequence[Part]) -> Section:
-    """Build the README of a record folder from its parts, the main conditions first."""
-    inside = [
-        section for part in parts if part.conditions == MAIN for section in compare_arms(part)
-    ]
-    inside.append(list_other_conditions(parts))
+def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
+    """Build the README of a record folder from its parts, the main setup first."""
+    inside = [section for part in parts if part.setup == MAIN for section in compare_arms(part)]
+    inside.append(list_other_setups(parts))
     inside += [section for part in parts for section in list_superres_quality(part)]
-    inside += build_tables(parts)
-    if (folder / FILE).is_file():
-        claims = read_claims(folder / FILE)
-        inside += [list_diagnostic(claims), summarize_claims(claims)]
+    if (folder / CLAIMS_FILE).is_file():
+        claims = read_claims(folder / CLAIMS_FILE)
+        counted = count_by_arm(claims, parts[0].source)
+        inside += [counted, list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
-    inside += [describe_conditions(folder, part) for part in parts]
-    return Section("Record", INTRODUCTION, inside=inside)
+    inside.append(describe_setups(folder, parts))
+    return PageSection("Record", INTRODUCTION, inside=inside)
+
+
+def build_tables_page(parts: Sequence[Part]) -> PageSection:
+    """Build the page of every table beside the paper's, the main setup's first."""
+    text = "Every table beside the paper's, from the first setup that has it."
+    return PageSection("Tables beside the paper's", text, inside=[*build_tables(parts)])
 
 
 # --- short tables ---------------------------------------------------------------------------------
 
 
-def compare_arms(part: Part) -> Iterator[Section]:
+def compare_arms(part: Part) -> Iterator[PageSection]:
     """Compare every arm of the benchmark with the paper's: one table for each data set."""
     source, paper = part.source, read_paper_aggregates(load_protocol())
     for column in source.evaluate:
@@ -83,13 +93,13 @@ def compare_arms(part: Part) -> Iterator[Section]:
         header = ["Arm", "Seeds", *chain.from_iterable(headings)]
         table = build_simple_table(header, rows, "lr" + "rr" * len(SHOWN))
         title = f"Native benchmark on {name_dataset(source, 'native', column)}"
-        yield Section(title, tables=[table])
+        yield PageSection(title, tables=[table])
 
 
-def list_other_conditions(parts: Sequence[Part]) -> Section:
-    """List what the arms of the benchmark give under other conditions than the main ones."""
+def list_other_setups(parts: Sequence[Part]) -> PageSection:
+    """List what the arms of the benchmark give under other setups than the main one."""
     rows = []
-    for part in (part for part in parts if part.conditions != MAIN):
+    for part in (part for part in parts if part.setup != MAIN):
         source = part.source
         for column in source.evaluate:
             for name, arm in source.arms.items():
@@ -98,10 +108,10 @@ def list_other_conditions(parts: Sequence[Part]) -> Section:
                     seeds = f"{cells[0].n:.0f}"
                     texts = format_cells(cells)
                     dataset = name_dataset(source, "native", column)
-                    rows.append([arm.short, part.conditions, dataset, seeds, *texts])
+                    rows.append([arm.short, part.setup, dataset, seeds, *texts])
     header = ["Arm", "Conditions", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
-    return Section("Native benchmark under other conditions", tables=[table] if rows else [])
+    return PageSection("Native benchmark under other conditions", tables=[table] if rows else [])
 
 
 def list_cells(source: Aggregates, column: str, arm: str) -> list[Summary]:
@@ -135,23 +145,36 @@ def format_cells(cells: Iterable[Summary], spread: bool = True) -> list[str]:
     return [format_summary(cell, metric.digits, spread=spread) for cell, metric in pairs]
 
 
-def list_superres_quality(part: Part) -> Iterator[Section]:
-    """List PSNR-Y of every method and of bicubic by data set and scale."""
-    source = part.source
+def list_superres_quality(part: Part) -> Iterator[PageSection]:
+    """List PSNR-Y by data set and scale, with the p of a method's difference to the base method."""
+    source, base = part.source, part.source.config["asr"]["base_method"]
     cells = source.cells("asr_quality") if source.has("asr_quality") else {}
     scales = [format_scale(scale) for scale in source.config["asr"]["scales"]]
     rows = []
     for column in source.config["asr"]["evaluate"]:
         for method in (BICUBIC, *source.methods):
-            row = [cells.get((column, method, scale, PSNR_Y.name), Summary()) for scale in scales]
+            row, of_base = (
+                [cells.get((column, name, scale, PSNR_Y.name), Summary()) for scale in scales]
+                for name in (method, base)
+            )
             if any(cell.measured for cell in row):
                 names = name_dataset(source, "asr", column), name_subject(source, method)
-                rows.append([*names, *(format_summary(cell, PSNR_Y.digits - 1) for cell in row)])
+                compared = of_base if method != base else [Summary() for _ in scales]
+                rows.append([*names, *map(format_compared, row, compared)])
     if rows:
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
-        title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.conditions})"
-        yield Section(title, describe_sets(source), tables=[table])
+        title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.setup})"
+        text = (
+            f"p: of the pooled t-test beside {name_subject(source, base)}, where both have seeds."
+        )
+        yield PageSection(title, f"{describe_sets(source)} {text}".strip(), tables=[table])
+
+
+def format_compared(cell: Summary, other: Summary) -> str:
+    """Format a number with its deviation, and the p of its difference to another if both vary."""
+    text, p = format_summary(cell, PSNR_Y.digits - 1), compute_pooled_p(cell, other)
+    return text if math.isnan(p) else f"{text} (p {format_p(p)})"
 
 
 def describe_sets(source: Aggregates) -> str:
@@ -167,8 +190,8 @@ def describe_sets(source: Aggregates) -> str:
 # --- items of the paper ---------------------------------------------------------------------------
 
 
-def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
-    """Build a section for every table beside the paper's, of the first conditions that have it."""
+def build_tables(parts: Sequence[Part]) -> Iterator[PageSection]:
+    """Build a section for every table beside the paper's, of the first setup that has it."""
     shown: set[str] = set()
     for part in parts:
         items = select_items("table", part.source.config)
@@ -179,10 +202,10 @@ def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
         )
         shown |= {*built}
         for tables in built.values():
-            yield Section(f"{tables[0].caption.title} ({part.conditions})", tables=tables)
+            yield PageSection(f"{tables[0].caption.title} ({part.setup})", tables=tables)
 
 
-def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
+def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
     """Build a section for every figure in the folder, with its caption."""
     for name, item in select_items("figure", parts[0].source.config).items():
         path = folder / "figures" / f"{name}.png"
@@ -191,10 +214,28 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)
-            yield Section(item.title, caption.on_page, picture=picture)
+            yield PageSection(item.title, caption.on_page, picture=picture)
 
 
-def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:
+def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> PageSection:
+    """Count for every arm and method the published scores that are the same here, or differ."""
+    by_subject: dict[str, list[JudgedClaim]] = {}
+    for row in claims:
+        is_score = row.topic.startswith(CELLS) and row.scope in (Scope.QUALITY, Scope.ASR_QUALITY)
+        subject = row.id.split()[1].rpartition("/")[2] if is_score and row.measured else ""
+        if subject in source.arms or subject in source.methods:
+            by_subject.setdefault(subject, []).append(row)
+    lines = []
+    for subject, rows in by_subject.items():
+        n = count_claims(rows)
+        numbers = (n["same"], n["undecided"], n["different"])
+        lines.append((name_subject(source, subject), *map(str, numbers)))
+    header = ("Arm", "Same", "Cannot tell", "Differs")
+    table = build_simple_table(header, lines, "lrrr")
+    return PageSection("Published scores by arm", BY_ARM, [table] if lines else [])
+
+
+def list_diagnostic(claims: Sequence[JudgedClaim]) -> PageSection:
     """List what the paper claims of locality and ablation beside what was measured."""
     rows = [
         (row.sentence, *format_sides(row))
@@ -202,7 +243,7 @@ def list_diagnostic(claims: Sequence[JudgedClaim]) -> Section:
         if row.scope in (Scope.LOCALITY, Scope.ABLATION) and row.measured
     ]
     table = build_simple_table(("", "Paper", "Here"), rows, "lrr")
-    return Section("Locality diagnostic and ablation", tables=[table] if rows else [])
+    return PageSection("Locality diagnostic and ablation", tables=[table] if rows else [])
 
 
 def format_sides(row: JudgedClaim) -> tuple[str, str]:
@@ -210,10 +251,12 @@ def format_sides(row: JudgedClaim) -> tuple[str, str]:
     return format_value(row.published, row.unit), format_value(row.measured, row.unit)
 
 
-def summarize_claims(claims: Sequence[JudgedClaim]) -> Section:
+def summarize_claims(claims: Sequence[JudgedClaim]) -> PageSection:
     """Summarize the claims: how many hold, and each ordering and bound."""
-    text = f"{summarize(claims)} Every claim with its numbers: [{FILE}]({FILE})."
-    return Section("What the paper claims", text, [count_by_topic(claims), *list_relations(claims)])
+    text = f"{summarize(claims)} Every claim with its numbers: [{CLAIMS_FILE}]({CLAIMS_FILE})."
+    return PageSection(
+        "What the paper claims", text, [count_by_topic(claims), *list_relations(claims)]
+    )
 
 
 def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
@@ -228,29 +271,74 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
     return [build_simple_table(header, rows, caption=caption)] if rows else []
 
 
-# --- conditions -----------------------------------------------------------------------------------
+# --- setups ---------------------------------------------------------------------------------------
 
 
-def describe_conditions(folder: Path, part: Part) -> Section:
-    """Describe some conditions: differences from the paper, runs, cost, and the command."""
-    source, name = part.source, part.conditions
-    sources = read_sources(folder)[name].values()
-    source.provenance = replace(
-        source.provenance,
-        versions=join_values(each.get("versions") or {} for each in sources),
-        git=join_values(each.get("git") or {} for each in sources),
+def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
+    """Describe all setups: their settings and command, and a line for each distinct condition."""
+    differences: dict[tuple[str, ...], list[str]] = {}
+    facts: dict[tuple[str, ...], list[str]] = {}
+    for part in parts:
+        for difference in list_setup_differences(part):
+            differences.setdefault(difference, []).append(part.setup)
+        for fact in list_setup_facts(folder, part):
+            facts.setdefault(fact, []).append(part.setup)
+    names = ", ".join(f"[{part.setup}](overlays/{part.setup}.yaml)" for part in parts)
+    return PageSection(
+        "Setups",
+        f"The settings of each: {names}. The commands that measure their numbers again:",
+        code="\n".join(format_command(folder, part) for part in parts),
+        inside=[
+            PageSection(
+                "How they differ from the paper",
+                tables=[build_condition_table(("Difference", "Concerns"), differences, parts)],
+            ),
+            PageSection(
+                "What was run", tables=[build_condition_table(("", "Here", "Paper"), facts, parts)]
+            ),
+        ],
     )
-    inside = [list_differences(source), *describe_runs(source), list_training_costs(source)]
-    settings = f"Settings: [overlays/{name}.yaml](overlays/{name}.yaml)."
-    return Section(
-        f"Conditions: {name}", settings, code=format_command(folder, part), inside=inside
-    )
+
+
+def build_condition_table(
+    header: Sequence[str],
+    conditions: Mapping[tuple[str, ...], Sequence[str]],
+    parts: Sequence[Part],
+) -> Table:
+    """Build a table of distinct conditions, each with the setups that it holds for."""
+    rows = [
+        (*condition, ", ".join(setups) if len(setups) < len(parts) else "all")
+        for condition, setups in conditions.items()
+    ]
+    return build_simple_table((*header, "Setups"), rows)
+
+
+def list_setup_differences(part: Part) -> list[tuple[str, str]]:
+    """List how a setup differs from the paper's, and the numbers that each difference concerns."""
+    provenance = part.source.provenance
+    return [
+        (each.sentence, ", ".join(filter(None, list_concerned(each, provenance))))
+        for each in provenance.find_differences(tuple(Scope))
+    ]
+
+
+def list_setup_facts(folder: Path, part: Part) -> list[tuple[str, str, str]]:
+    """List what a setup was run on and with, beside the paper's; commits stand in the runs."""
+    provenance = part.source.provenance
+    facts = [
+        (label, here, paper or DASH)
+        for name in BENCHMARKS
+        for label, (here, paper) in provenance.benchmark(name).facts.items()
+    ]
+    sources = read_sources(folder)[part.setup].values()
+    versions = join_values(each.get("versions") or {} for each in sources)
+    return facts + [(f"version of {name}", str(value), DASH) for name, value in versions.items()]
 
 
 def format_command(folder: Path, part: Part) -> str:
     """Format the command that measures these numbers again."""
     native, asr = map(part.source.provenance.benchmark, ("native", "asr"))
-    overlay = f"docs/{folder.name}/overlays/{part.conditions}.yaml"
+    overlay = f"docs/{folder.name}/overlays/{part.setup}.yaml"
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
     words += ["--config", "mirror=FOLDER"] if part.source.config["preset"] == "mirror" else []
     targets = ["native"] if native.seeds else ["native_timing"] if native.timed_on else []

@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 
 from ..analysis import aggregate
+from ..analysis.provenance.conditions import SCOPES, gather
 from ..analysis.provenance.differences import Provenance
-from ..analysis.provenance.recorded import SCOPES, gather
 from ..analysis.provenance.writing import build_provenance
 from ..analysis.reader import Aggregates, convert_to_numbers
-from ..analysis.schemas import RUNS, list_inputs
+from ..analysis.schemas import RUN_FOLDERS, list_inputs
 from ..config import complete, read_yaml
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES, read_tables
@@ -19,32 +19,32 @@ from .values import MAIN, RUN_TABLE, VALUES, read_tables
 OVERLAYS = "overlays"
 
 
-def list_conditions(folder: Path) -> list[str]:
-    """List the conditions that a record has numbers of, the main ones first."""
+def list_setups(folder: Path) -> list[str]:
+    """List the setups that a record has numbers of, the main one first."""
     return sorted(read_sources(folder), key=lambda name: (name != MAIN, name))
 
 
-def restore(folder: Path, conditions: str) -> Aggregates:
-    """Make the aggregates of some conditions again, without files.
+def restore(folder: Path, setup: str) -> Aggregates:
+    """Make the aggregates of one setup again, without files.
 
-    What the code alone gives stands beside the main conditions.
+    What the code alone gives stands beside the main setup.
     """
-    config = complete(read_yaml(folder / OVERLAYS / f"{conditions}.yaml"))
-    run = Aggregates(folder / conditions / "aggregates", config)
+    config = complete(read_yaml(folder / OVERLAYS / f"{setup}.yaml"))
+    run = Aggregates(folder / setup / "aggregates", config)
     tables = {}
     for file, table in read_tables(folder).items():
-        rows = table[table["conditions"] == conditions].to_dict("records")
+        rows = table[table["setup"] == setup].to_dict("records")
         convert_to_numbers(rows, folder / file)
         tables[file] = pd.DataFrame(rows, columns=table.columns)
     for name, values in tables[VALUES].groupby("aggregate"):
         summarized = aggregate.summarize_values(str(name), values, config)
         run.tables[str(name)] = summarized.to_dict("records")
     for benchmark, runs in tables[RUN_TABLE].groupby("benchmark"):
-        run.tables[RUNS[str(benchmark)]] = runs.to_dict("records")
-    if conditions == MAIN:
+        run.tables[RUN_FOLDERS[str(benchmark)]] = runs.to_dict("records")
+    if setup == MAIN:
         for name in ("budget", "structure"):
             run.tables[name] = aggregate.compute(name, folder, config).to_dict("records")
-    sources = read_sources(folder)[conditions]
+    sources = read_sources(folder)[setup]
     run.provenance = Provenance.join(
         build_provenance(gather(name, sources, config))
         for name in sorted(SCOPES)

@@ -1,6 +1,6 @@
 """Keep the JSON files of runs, scores and timings that provenance is made from, in one file.
 
-provenance.json has them by conditions and by their path below the results folder, one line each.
+provenance.json has them by setup and by their path below the results folder, one line each.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..analysis.provenance.recorded import SCOPES, read_records
+from ..analysis.provenance.conditions import SCOPES, read_inputs
 from ..config import Config, drop_folder
 from ..dependencies import RELEASED
 from ..files import read_json_map, write_text
 
-FILE = "provenance.json"
+PROVENANCE_FILE = "provenance.json"
 # What the identity of a run says, or what is about files that are not kept.
 LEFT_OUT = ("config", "depends_on")
 
 Sources = dict[str, dict[str, Any]]
-"""By conditions: the content of JSON files by their path below the results folder."""
+"""By setup: the content of JSON files by their path below the results folder."""
 
 
 def collect_sources(results: Path, config: Config) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def collect_sources(results: Path, config: Config) -> dict[str, Any]:
     return {
         file: _shorten(record)
         for name in SCOPES
-        for file, record in read_records(name, results, config).items()
+        for file, record in read_inputs(name, results, config).items()
     }
 
 
@@ -45,24 +45,24 @@ def _shorten(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_sources(folder: Path) -> Sources:
     """Read the JSON files that a record keeps."""
-    path = folder / FILE
+    path = folder / PROVENANCE_FILE
     return read_json_map(path) if path.is_file() else {}
 
 
-def merge_sources(folder: Path, conditions: str, collected: Mapping[str, Any]) -> None:
+def merge_sources(folder: Path, setup: str, collected: Mapping[str, Any]) -> None:
     """Add JSON files to those that a record keeps; one of the same path is replaced."""
     sources = read_sources(folder)
-    merged = {**sources.get(conditions, {}), **collected}
-    write_sources(folder, {**sources, conditions: dict(sorted(merged.items()))})
+    merged = {**sources.get(setup, {}), **collected}
+    write_sources(folder, {**sources, setup: dict(sorted(merged.items()))})
 
 
 def write_sources(folder: Path, sources: Sources) -> None:
     """Write the JSON files that a record keeps, one line each."""
     maps = []
-    for conditions, files in sources.items():
+    for setup, files in sources.items():
         lines = [f"{_format_json(path)}: {_format_json(files[path])}" for path in files]
-        maps.append(f"{_format_json(conditions)}: {{\n" + ",\n".join(lines) + "\n}")
-    write_text(folder / FILE, "{\n" + ",\n".join(maps) + "\n}\n")
+        maps.append(f"{_format_json(setup)}: {{\n" + ",\n".join(lines) + "\n}")
+    write_text(folder / PROVENANCE_FILE, "{\n" + ",\n".join(maps) + "\n}\n")
 
 
 def _format_json(value: Any) -> str:

@@ -1,8 +1,8 @@
 """Keep what every seed measured: values.csv has a line for each number, runs.csv one for each run.
 
 A record holds numbers that were measured under several conditions: a name for each set of settings,
-whose overlay is overlays/<conditions>.yaml. A line of values.csv has the conditions, an aggregate,
-and what `aggregate.read_values` reads below a results folder; a line of runs.csv the conditions, a
+whose overlay is overlays/<setup>.yaml. A line of values.csv has the setup, an aggregate,
+and what `aggregate.read_values` reads below a results folder; a line of runs.csv the setup, a
 row of the aggregate of runs, and the commit. All cells are text, as in the files.
 """
 
@@ -14,25 +14,25 @@ import pandas as pd
 
 from ..analysis import aggregate
 from ..analysis.reader import read_rows
-from ..analysis.schemas import RUN_COLUMNS, RUNS, SCHEMAS
+from ..analysis.schemas import RUN_COLUMNS, RUN_FOLDERS, SCHEMAS
 from ..config import Config
 
-MAIN = "main"  # the conditions by which claims are judged
+MAIN = "main"  # the setup by which claims are judged
 VALUES, RUN_TABLE = "values.csv", "runs.csv"
-COLUMNS = {
-    VALUES: ["conditions", "aggregate", *aggregate.VALUE_COLUMNS],
-    RUN_TABLE: ["conditions", *RUN_COLUMNS, "commit"],
+RECORD_COLUMNS = {
+    VALUES: ["setup", "aggregate", *aggregate.VALUE_COLUMNS],
+    RUN_TABLE: ["setup", *RUN_COLUMNS, "commit"],
 }
 IDENTITY = {  # the columns that identify the run and the images that a line is about
-    VALUES: ["conditions", "aggregate", "dataset", "arm", "method", "scale", "clock", "seed"],
-    RUN_TABLE: ["conditions", "benchmark", "arm", "seed"],
+    VALUES: ["setup", "aggregate", "dataset", "arm", "method", "scale", "clock", "seed"],
+    RUN_TABLE: ["setup", "benchmark", "arm", "seed"],
 }
 
 Tables = dict[str, pd.DataFrame]
 """The tables of a record by the names of their files."""
 
 
-def collect_tables(results: Path, config: Config, conditions: str) -> Tables:
+def collect_tables(results: Path, config: Config, setup: str) -> Tables:
     """Collect the lines of all that was measured below `results`. Raises `UserError`."""
     values = [
         aggregate.read_values(name, results, config).assign(aggregate=name)
@@ -41,13 +41,15 @@ def collect_tables(results: Path, config: Config, conditions: str) -> Tables:
     ]
     runs = [
         pd.DataFrame(
-            aggregate.collect(name, results, config), columns=COLUMNS[RUN_TABLE], dtype=object
+            aggregate.collect(name, results, config),
+            columns=RECORD_COLUMNS[RUN_TABLE],
+            dtype=object,
         )
-        for name in RUNS.values()
+        for name in RUN_FOLDERS.values()
     ]
     tables = {VALUES: pd.concat(values), RUN_TABLE: pd.concat(runs)}
     for name, table in tables.items():
-        complete = table.assign(conditions=conditions)[COLUMNS[name]].astype(object)
+        complete = table.assign(setup=setup)[RECORD_COLUMNS[name]].astype(object)
         tables[name] = complete.where(complete.notna(), "").astype(str)
     return tables
 
@@ -61,7 +63,7 @@ def read_tables(folder: Path) -> Tables:
         name: pd.DataFrame(
             read_rows(folder / name, columns) if folder.exists() else [], columns=columns
         )
-        for name, columns in COLUMNS.items()
+        for name, columns in RECORD_COLUMNS.items()
     }
 
 
@@ -75,5 +77,5 @@ def add_tables(folder: Path, tables: Tables) -> None:
     for name, new in tables.items():
         measured = pd.MultiIndex.from_frame(new[IDENTITY[name]])
         kept = old[name][~pd.MultiIndex.from_frame(old[name][IDENTITY[name]]).isin(measured)]
-        merged = pd.concat([kept, new]).sort_values(COLUMNS[name])
+        merged = pd.concat([kept, new]).sort_values(RECORD_COLUMNS[name])
         merged.to_csv(folder / name, index=False, lineterminator="\n")

@@ -13,16 +13,16 @@ import yaml
 from PIL import Image
 
 from ..analysis.claims import judge
-from ..analysis.claims.verdicts import FILE, write_claims
+from ..analysis.claims.verdicts import CLAIMS_FILE, write_claims
 from ..config import Config, drop_folder, load
 from ..errors import UserError
 from ..files import write_atomically, write_text
 from ..reporting import figures
 from ..reporting.items import build_possible, select_items
 from ..reporting.page import render_markdown
-from .page import Part, build_page
-from .restoring import OVERLAYS, list_conditions, restore
-from .sources import FILE as SOURCES
+from .page import Part, build_page, build_tables_page
+from .restoring import OVERLAYS, list_setups, restore
+from .sources import PROVENANCE_FILE as SOURCES
 from .sources import collect_sources, merge_sources
 from .values import MAIN, add_tables, collect_tables
 
@@ -32,32 +32,32 @@ WIDEST_FIGURE = 1200  # pixels
 LOCAL = ("mirror", "resources", "results")
 
 
-def update(results: Path, record: Path, config: Config, conditions: str) -> None:
+def update(results: Path, record: Path, config: Config, setup: str) -> None:
     """Add the numbers below `results` to a record folder.
 
-    `config` is the run's resolved configuration, `conditions` its name in the record. The lines of
+    `config` is the run's resolved configuration, `setup` its name in the record. The lines of
     a run measured again are replaced. Raises `UserError` when nothing was measured, when a file of
     the run is damaged, when the folder is no record, and when the name is none for a file.
     """
-    if not re.fullmatch(r"\w+", conditions):
-        raise UserError(f"--conditions {conditions!r} must be a name of letters, digits and _.")
-    if record.exists() and not list_conditions(record):
+    if not re.fullmatch(r"\w+", setup):
+        raise UserError(f"--setup {setup!r} must be a name of letters, digits and _.")
+    if record.exists() and not list_setups(record):
         raise UserError(f"{record} exists and is no record; name a new folder or a record.")
-    tables = collect_tables(results, config, conditions)
+    tables = collect_tables(results, config, setup)
     if not any(map(len, tables.values())):
         raise UserError(f"{results} has no numbers yet; run the workflow first.")
     with _edit(record) as folder:
         add_tables(folder, tables)
-        merge_sources(folder, conditions, collect_sources(results, config))
-        settings = {"results": f"results/{conditions}"} | build_overlay(config)
+        merge_sources(folder, setup, collect_sources(results, config))
+        settings = {"results": f"results/{setup}"} | build_overlay(config)
         text = yaml.safe_dump(settings, sort_keys=False)
-        write_text(folder / OVERLAYS / f"{conditions}.yaml", text)
-        derive_files(folder, results / FIGURES if conditions == MAIN else None)
+        write_text(folder / OVERLAYS / f"{setup}.yaml", text)
+        derive_files(folder, results / FIGURES if setup == MAIN else None)
 
 
 def rebuild(record: Path) -> None:
     """Write what follows from the values of a record again."""
-    if not list_conditions(record):
+    if not list_setups(record):
         raise UserError(f"{record} is no record: it has no {SOURCES}.")
     with _edit(record) as folder:
         derive_files(folder)
@@ -107,21 +107,22 @@ def _list_changes(base: Mapping[str, object], other: Mapping[str, object]) -> Co
 
 
 def derive_files(folder: Path, pictures: Path | None = None) -> None:
-    """Write what follows from the values of a record: claims.csv, figures and README.md.
+    """Write what follows from the values of a record: claims.csv, figures and pages.
 
-    A figure is drawn from the first conditions that have its numbers. One of images or bandwidth
+    A figure is drawn from the first setup that has its numbers. One of images or bandwidth
     fields cannot be drawn from values: it is copied from `pictures`, the figures of the main run.
     """
-    parts = [Part(name, restore(folder, name)) for name in list_conditions(folder)]
+    parts = [Part(name, restore(folder, name)) for name in list_setups(folder)]
     drawn: set[str] = set()
     for part in parts:
-        if part.conditions == MAIN:
-            write_claims(judge.judge_all(part.source), folder / FILE)
+        if part.setup == MAIN:
+            write_claims(judge.judge_all(part.source), folder / CLAIMS_FILE)
         drawn |= draw_figures(part, folder / FIGURES, drawn)
     for path in sorted(pictures.glob("*.png") if pictures else []):
         if path.stem not in drawn:
             shrink_picture(path, folder / FIGURES / path.name)
     write_text(folder / "README.md", render_markdown(build_page(folder, parts)))
+    write_text(folder / "tables.md", render_markdown(build_tables_page(parts)))
 
 
 def draw_figures(part: Part, output: Path, drawn: Collection[str]) -> set[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..config import Arm, Method, locate_row
 from ..dependencies import RELEASED
 from ..errors import UserError
-from ..records import read_record
+from ..metadata import read_metadata
 from ..wording import shorten
 
 SAFETENSORS = ".safetensors"
@@ -76,7 +76,7 @@ def check_output(output: Path, row: Arm | Method, seed: int) -> None:
     """Raise `UserError` if a folder has a trained run, or an import of another row or seed."""
     if not (output / RECORD).is_file():
         return
-    record = read_record(output / RECORD)
+    record = read_metadata(output / RECORD)
     _, subject, name = locate_row(row)
     if RELEASED not in record:
         holds = "a trained run"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ..config import TableRow, find_repository_root, parse_address, read_table
 from ..config.addresses import HUB
-from ..config.rows import Checksum, Key, Label
+from ..config.rows import Checksum, Label, RowName
 from ..errors import UserError
 
 TABLE = "config/released.tsv"
@@ -25,7 +25,7 @@ class KnownFile(TableRow):
 
     address: Label
     sha256: Checksum | None = None
-    row: Key
+    row: RowName
     colors: Literal["normalized", "unit"]
     license: Label
     by: Label

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analysis.provenance.differences import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
-from ..analysis.statistics import Column
+from ..analysis.statistics import Summaries
 from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
 from ..wording import join_words
 from .items import list_differences
 
-PAGES = "front of report.pdf, or report.html"
+WHERE_CONDITIONS = "front of report.pdf, or report.html"
 """Where the conditions of all tables and figures of a run stand once."""
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
-RowNumbers = Mapping[str, Column]
+RowNumbers = Mapping[str, Summaries]
 """The numbers of each row of a table, by the row's name."""
 
 
@@ -98,10 +98,10 @@ def _describe_interpretations(noun: str, names: str) -> str:
 def point_to_conditions(caption: Caption, provenance: Provenance) -> str:
     """Point from a caption that leaves the page to the conditions, and warn where these differ."""
     if not caption.differences:
-        return f"Conditions: {PAGES}."
+        return f"Conditions: {WHERE_CONDITIONS}."
     if provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET):
-        return f"Not all conditions are the paper's: {PAGES}."
-    return f"**Not the paper's experiment**; its conditions: {PAGES}."
+        return f"Not all conditions are the paper's: {WHERE_CONDITIONS}."
+    return f"**Not the paper's experiment**; its conditions: {WHERE_CONDITIONS}."
 
 
 # --- what was measured ----------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def list_missing_rows(rows: RowNumbers) -> str | None:
     return f"No results for {join_words(empty)}" if empty else None
 
 
-def explain_bold(significance: float, columns: Iterable[Column]) -> str:
+def explain_bold(significance: float, columns: Iterable[Summaries]) -> str:
     """Explain the bold numbers of a table with a test between the cells of each column."""
     if not any(sum(cell.spread for cell in cells) > 1 for cells in columns):
         return "Bold: the best of a column and exact ties (too few seeds for a test)"

@@ -42,7 +42,7 @@ class Float:
     picture: str = ""
 
 
-def write(results: Path, output: Path, config: Config) -> None:
+def write_document(results: Path, output: Path, config: Config) -> None:
     """Write the PDF about `results` to `output`.
 
     `config` is the run's resolved configuration. Raises `UserError` without the folder, without

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
+from ..analysis.provenance.conditions import SCOPES
 from ..analysis.provenance.differences import Provenance, Scope
-from ..analysis.provenance.recorded import SCOPES
 from ..analysis.schemas import find_jobs
 from ..config import MAIN_TABLE, Config, Item, list_items, read_items
 from ..errors import UserError

@@ -30,7 +30,7 @@ Cells = Sequence[Cell]
 
 
 @dataclass(frozen=True)
-class Row:
+class BodyRow:
     """A body row: its cells, and the key of what they are about, by which tables are compared.
 
     The key is that of an arm, a method, a data set or a group, and empty for a heading.
@@ -55,14 +55,14 @@ class Table:
     label: str
     columns: Sequence[str]
     header: Sequence[Cells]
-    groups: Sequence[Sequence[Row]]
+    groups: Sequence[Sequence[BodyRow]]
     caption: Caption = field(default_factory=Caption)
     size: str = "footnotesize"
     separation: float = 4
     paired: bool = False
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BodyRow]:
         """All body rows, group after group."""
         return [row for group in self.groups for row in group]
 

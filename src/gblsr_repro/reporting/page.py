@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .. import __version__
 from .captions import Caption
-from .layout import Cells, Row, Table
+from .layout import BodyRow, Cells, Table
 from .rendering import render_template
 
 WIDE = 800  # pixels of a figure across two columns
@@ -29,7 +29,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A page or a part of one: text in the marks of `rendering`, tables, a picture, code.
 
     HTML alone shows `links`, names with addresses, and folds up the sections that are `folded`.
@@ -41,7 +41,7 @@ class Section:
     picture: Picture | None = None
     code: str = ""
     links: Sequence[tuple[str, str]] = ()
-    inside: Sequence[Section] = ()
+    inside: Sequence[PageSection] = ()
     folded: bool = False
 
     @property
@@ -54,18 +54,18 @@ def build_simple_table(
     header: Sequence[str], rows: Iterable[Cells], columns: str = "", caption: str = ""
 ) -> Table:
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
-    group = [Row("", cells) for cells in rows]
+    group = [BodyRow("", cells) for cells in rows]
     return Table(
         "", columns or "l" * len(header), [header], [group], caption=Caption(on_page=caption)
     )
 
 
-def render_markdown(page: Section) -> str:
+def render_markdown(page: PageSection) -> str:
     """Render a page as Markdown."""
     return render_template("page.md.j2", page=page)
 
 
-def render_html(page: Section, warning: str, badges: Mapping[str, Sequence[str]]) -> str:
+def render_html(page: PageSection, warning: str, badges: Mapping[str, Sequence[str]]) -> str:
     """Render a page as HTML that stands alone: it runs no script and asks no server.
 
     `warning` stands below the title. Cells that begin with a text of `badges` show its sign, in a

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from PIL import Image
 
-from ..analysis.claims.verdicts import Verdict, read_claims
+from ..analysis.claims.verdicts import count_claims, read_claims
 from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.provenance.differences import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
@@ -25,14 +25,14 @@ from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods
 from ..errors import UserError
 from ..files import write_text
+from ..metadata import read_metadata
 from ..progress import log
-from ..records import read_record
 from .captions import compose_caption
 from .claims import VERDICT_STYLES, build_topics, count_by_topic, explain_verdicts, summarize
 from .items import build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset, sort_by_order
-from .page import Picture, Section, build_simple_table, render_html
+from .page import PageSection, Picture, build_simple_table, render_html
 from .sections import describe_runs, explain_preset, list_differences, list_training_costs
 from .tables.build import build_beside_paper, build_tables
 
@@ -45,7 +45,7 @@ LEAD = (
 )
 
 
-def write(results: Path, claims: Path, output: Path, config: Config) -> None:
+def write_page(results: Path, claims: Path, output: Path, config: Config) -> None:
     """Write the page about `results` to `output`. Raises `UserError` without that folder.
 
     `claims` is claims.csv, `config` the run's resolved configuration.
@@ -66,30 +66,32 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     inside = [judged, compared, tables, figures]
     if preset == "demo":
         learned = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
-        first = Section("What it learned", tables=[table for table in learned if any(table.groups)])
+        first = PageSection(
+            "What it learned", tables=[table for table in learned if any(table.groups)]
+        )
         inside = [first, figures, judged, compared, tables]
     inside.append(_build_or_explain("Cost", list_training_costs, source))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
-    page = Section("GB-LSR: the paper and this run", LEAD, inside=inside)
+    page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside)
     return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
 def _build_or_explain(
-    title: str, build: Callable[[Aggregates], Section], source: Aggregates
-) -> Section:
+    title: str, build: Callable[[Aggregates], PageSection], source: Aggregates
+) -> PageSection:
     """Build a section from the aggregates, or one that says why it cannot be built."""
     try:
         return build(source)
     except UserError as error:
-        return Section(title, str(error))
+        return PageSection(title, str(error))
 
 
-def _list_files(results: Path, folder: Path) -> Section:
+def _list_files(results: Path, folder: Path) -> PageSection:
     """List the files of the results folder that readers may want, as links."""
     paths = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
     links = _list_links({path.relative_to(results).as_posix(): path for path in paths}, folder)
-    return Section("Files", "" if links else "No files yet.", links=links)
+    return PageSection("Files", "" if links else "No files yet.", links=links)
 
 
 def _list_links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]]:
@@ -104,21 +106,22 @@ def _list_links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def _build_claims(path: Path, source: Aggregates) -> Section:
+def _build_claims(path: Path, source: Aggregates) -> PageSection:
     """Build the section of claims, with the claims of each topic folded up."""
     claims = read_claims(path)
     text, tables = summarize(claims), [count_by_topic(claims)]
     if source.config["preset"] == "demo":
-        holding = sum(row.verdict == Verdict.HOLDS for row in claims)
         text = (
-            f"{holding} of {len(claims)} claims are about structure alone and hold here; "
+            f"{count_claims(claims)['code']} of {len(claims)} claims follow from the code alone; "
             "parameters are counted at the paper's size, not at that of the networks trained here. "
             "A demo can judge none of the others: they rest on the paper's data, training and "
             "device. What it measured for them is folded away below, topic by topic."
         )
         tables = []
     inside = [explain_verdicts(claims), *build_topics(claims)]
-    return Section("Claims", text, tables, inside=[replace(part, folded=True) for part in inside])
+    return PageSection(
+        "Claims", text, tables, inside=[replace(part, folded=True) for part in inside]
+    )
 
 
 # --- what a demo learned -------------------------------------------------------------------------
@@ -181,8 +184,8 @@ def _format_gain(value: float) -> str:
 
 
 def _build_items(
-    kind: str, build: Callable[[Aggregates, Item], Section], source: Aggregates, folder: Path
-) -> Section:
+    kind: str, build: Callable[[Aggregates, Item], PageSection], source: Aggregates, folder: Path
+) -> PageSection:
     """Build a section for every table or figure of the run, and say why it lacks the others."""
     items = select_items(kind, source.config)
     first = ["qualitative"] if source.config["preset"] == "demo" else []  # it says most at a glance
@@ -198,18 +201,20 @@ def _build_items(
     if failures:
         reasons = [(titles[name], reason) for name, reason in failures.items()]
         table = build_simple_table(("What", "Why"), reasons)
-        inside.append(Section("Not in this run", tables=[table]))
-    return Section(f"{kind}s".title(), inside=inside)
+        inside.append(PageSection("Not in this run", tables=[table]))
+    return PageSection(f"{kind}s".title(), inside=inside)
 
 
-def _build_table(source: Aggregates, item: Item) -> Section:
+def _build_table(source: Aggregates, item: Item) -> PageSection:
     """Build the section of a table, with the paper's values beside it folded up."""
     beside = build_beside_paper(source, item) if item.compared else []
-    inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
-    return Section(item.title, tables=build_tables(source, item), inside=inside)
+    inside = (
+        [PageSection("Beside the paper's values", tables=beside, folded=True)] if beside else []
+    )
+    return PageSection(item.title, tables=build_tables(source, item), inside=inside)
 
 
-def _embed_figure(source: Aggregates, item: Item) -> Section:
+def _embed_figure(source: Aggregates, item: Item) -> PageSection:
     """Build the section of a figure, with the image inside the page."""
     png = source.results / "figures" / f"{item.item}.png"
     if not png.is_file():
@@ -219,36 +224,36 @@ def _embed_figure(source: Aggregates, item: Item) -> Section:
     address = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
     picture = Picture(address, f"{item.title}, described below", width)
     caption = compose_caption(item, source.provenance)
-    return Section(item.title, caption.on_page, picture=picture)
+    return PageSection(item.title, caption.on_page, picture=picture)
 
 
 # --- provenance --------------------------------------------------------------------------------
 
 
-def _build_provenance(source: Aggregates) -> Section:
+def _build_provenance(source: Aggregates) -> PageSection:
     """Build the section about what was run, the image arrays and the configuration."""
     try:
         inside = describe_runs(source)
     except UserError as error:
-        inside = [Section("What was run", str(error))]
+        inside = [PageSection("What was run", str(error))]
     inside.append(_list_arrays(source.results))
     if (settings := source.results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
-        inside.append(Section("Configuration of this run", code=code, folded=True))
-    return Section("Provenance", inside=inside)
+        inside.append(PageSection("Configuration of this run", code=code, folded=True))
+    return PageSection("Provenance", inside=inside)
 
 
-def _list_arrays(results: Path) -> Section:
+def _list_arrays(results: Path) -> PageSection:
     """List the image arrays with the checksums that the standardize step recorded."""
     rows = []
     for benchmark in BENCHMARKS:
         for path in sorted((results / benchmark / "arrays").glob("*.json")):
-            record = read_record(path)
-            if record.get("sha256"):
-                images = str(record.get("images", DASH))
-                rows.append((f"{benchmark}/{path.stem}", images, str(record["sha256"])))
+            metadata = read_metadata(path)
+            if metadata.get("sha256"):
+                images = str(metadata.get("images", DASH))
+                rows.append((f"{benchmark}/{path.stem}", images, str(metadata["sha256"])))
     if not rows:
-        return Section("Image arrays", "No image array is standardized yet.")
+        return PageSection("Image arrays", "No image array is standardized yet.")
     caption = "Standardized images; two runs with the same checksums saw the same pixels."
     table = build_simple_table(("Array", "Images", "SHA-256"), rows, caption=caption)
-    return Section("Image arrays", tables=[table])
+    return PageSection("Image arrays", tables=[table])

@@ -13,10 +13,10 @@ from ..analysis.provenance.differences import (
     Scope,
 )
 from ..analysis.reader import Aggregates
-from ..analysis.training_time import Trainings, sum_up_trainings
+from ..analysis.training_time import RunTotals, sum_up_trainings
 from ..progress import format_duration
 from .layout import DASH, Cells, format_number
-from .page import Section, build_simple_table
+from .page import PageSection, build_simple_table
 
 TOTALS = {"native": "All native runs", "asr": "All super-resolution runs"}
 
@@ -36,20 +36,22 @@ def explain_preset(preset: str) -> str:
     )
 
 
-def list_differences(source: Aggregates) -> Section:
+def list_differences(source: Aggregates) -> PageSection:
     """List how the run differs from the paper's, and the numbers that each difference concerns."""
     title, provenance = "How this run differs from the paper's", source.provenance
     lines = [
-        (
-            difference.sentence,
-            *(_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS),
-        )
+        (difference.sentence, *list_concerned(difference, provenance))
         for difference in provenance.find_differences(tuple(Scope))
     ]
     if not lines:
-        return Section(title, "It does not: all that it recorded is as in the paper.")
+        return PageSection(title, "It does not: all that it recorded is as in the paper.")
     table = build_simple_table(("Difference", *BENCHMARKS.values()), lines)
-    return Section(title, "Beside each difference: the numbers that it concerns.", [table])
+    return PageSection(title, "Beside each difference: the numbers that it concerns.", [table])
+
+
+def list_concerned(difference: Difference, provenance: Provenance) -> list[str]:
+    """List the numbers of each benchmark that a difference concerns: "all", or which."""
+    return [_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS]
 
 
 def _list_measures(difference: Difference, provenance: Provenance, benchmark: str) -> str:
@@ -65,7 +67,7 @@ def _list_measures(difference: Difference, provenance: Provenance, benchmark: st
     return ", ".join(dict.fromkeys(scope.measure for scope in concerned))
 
 
-def describe_runs(source: Aggregates) -> list[Section]:
+def describe_runs(source: Aggregates) -> list[PageSection]:
     """Describe what was run of each benchmark, beside the paper's, and by which code."""
     provenance, sections = source.provenance, []
     for name, title in BENCHMARKS.items():
@@ -77,7 +79,7 @@ def describe_runs(source: Aggregates) -> list[Section]:
         rows = [("trained", ", ".join(trained) or "nothing", "all")]
         rows += [(label, here, paper or DASH) for label, (here, paper) in benchmark.facts.items()]
         table = build_simple_table(("", "This run", "Paper"), rows)
-        sections.append(Section(f"{title}: what was run", tables=[table]))
+        sections.append(PageSection(f"{title}: what was run", tables=[table]))
     facts = [(f"version of {name}", str(value)) for name, value in provenance.versions.items()]
     if commit := provenance.git.get("commit"):
         changed = "True" in str(provenance.git.get("modified"))
@@ -85,11 +87,11 @@ def describe_runs(source: Aggregates) -> list[Section]:
         facts.insert(0, ("code", f"commit {commit}{state}"))
     if facts:
         table = build_simple_table(("", "This run"), facts)
-        sections.append(Section("Code and versions", tables=[table]))
+        sections.append(PageSection("Code and versions", tables=[table]))
     return sections
 
 
-def list_training_costs(source: Aggregates) -> Section:
+def list_training_costs(source: Aggregates) -> PageSection:
     """List time and memory of every trained arm and method, with a total per benchmark."""
     lines: list[Cells] = []
     for benchmark, title in TOTALS.items():
@@ -101,13 +103,13 @@ def list_training_costs(source: Aggregates) -> Section:
             whole = sum_up_trainings(source, benchmark, arms)
             lines.append([f"**{cell}**" for cell in _format_costs(title, whole)])
     if not lines:
-        return Section("Cost", "No training run is aggregated yet.")
+        return PageSection("Cost", "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
     caption = "Training runs: time and peak memory as each run recorded them."
-    return Section("Cost", tables=[build_simple_table(header, lines, "lrrrrrrl", caption)])
+    return PageSection("Cost", tables=[build_simple_table(header, lines, "lrrrrrrl", caption)])
 
 
-def _format_costs(title: str, trainings: Trainings) -> list[str]:
+def _format_costs(title: str, trainings: RunTotals) -> list[str]:
     """Format the row of some runs: steps, time, speed, memory and devices."""
     steps = (trainings.fewest_steps, trainings.most_steps)
     return [

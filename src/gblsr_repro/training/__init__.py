@@ -1,1 +1,1 @@
-"""Train the models of both benchmarks: the loop, saved states, and the records of runs."""
+"""Train the models of both benchmarks: the loop, saved states, and the metadata of runs."""

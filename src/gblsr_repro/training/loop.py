@@ -32,8 +32,8 @@ class Training(Generic[Batch]):
     the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
     gradients add up to the batch's, which bounds memory and changes the result by rounding only.
     `gradient_clip` bounds the norm of all gradients together. `settings` are the sections of the
-    config that the record of the run repeats, training among them; `data` describes the training
-    images, with their checksum (train); `facts` are further entries of the record.
+    config that the metadata of the run repeats, training among them; `data` describes the training
+    images, with their checksum (train); `facts` are further entries of the metadata.
     """
 
     model: Model

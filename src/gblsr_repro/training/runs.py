@@ -10,7 +10,7 @@ from ..models.asr.model import ASRModel
 from ..preflight import check_native_benchmark
 from . import asr, native
 from .checkpoint import remove_state
-from .run_record import train_and_write
+from .run_folder import train_and_write
 from .validation import ValidationCurve
 
 

@@ -16,7 +16,7 @@ from ..files import read_csv, write_csv
 from ..models.asr.model import ASRModel
 from ..progress import log
 
-COLUMNS = ("step", "psnr_y", "ssim_y", "images")
+VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
 
 
 class ValidationCurve:
@@ -45,7 +45,7 @@ class ValidationCurve:
         # A run that resumed from an earlier step has measured the later steps before.
         written = read_csv(self.path) if self.path.is_file() else []
         rows: list[Mapping[str, Any]] = [row for row in written if int(row["step"]) < step]
-        rows.append(dict(zip(COLUMNS, (step, *means, len(scores)), strict=True)))
-        write_csv(self.path, COLUMNS, rows)
+        rows.append(dict(zip(VALIDATION_COLUMNS, (step, *means, len(scores)), strict=True)))
+        write_csv(self.path, VALIDATION_COLUMNS, rows)
         column, scale = self.images.column, self.images.scale
         log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], column, scale)

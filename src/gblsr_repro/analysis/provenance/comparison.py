@@ -20,8 +20,9 @@ from ...config import (
 )
 from ...config.rows import Words
 from ...dependencies import list_settings
-from ...records import Images
+from ...metadata import Images
 from ...wording import join_words, list_some
+from .conditions import ComparedSettings, RunConditions
 from .differences import (
     DEVICE,
     PAPER_PRESET,
@@ -31,18 +32,17 @@ from .differences import (
     Effect,
     Scope,
 )
-from .recorded import Recorded, Settings
 
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
 # A stand-in with the very pixels that the protocol reads of the set itself qualifies a verdict and
 # leaves it; images of another size block one anyhow.
 CENTER_CROPS = {"urban100_center256"}
-FOREIGN = "scores of released weights, not their training"
+RELEASED_WEIGHTS = "scores of released weights, not their training"
 EARLIER = "weights of an earlier version, not trained here"
 
 
-def compare(run: Recorded, paper: Recorded) -> tuple[Difference, ...]:
+def compare_with_paper(run: RunConditions, paper: RunConditions) -> tuple[Difference, ...]:
     """List the differences between the conditions of `run` and the paper's.
 
     A condition that a number depends on and that was not recorded counts as different.
@@ -58,36 +58,36 @@ def compare(run: Recorded, paper: Recorded) -> tuple[Difference, ...]:
     return tuple(difference for difference in differences if difference.scopes)
 
 
-def _compare_preset(run: Recorded) -> Iterator[Difference]:
+def _compare_preset(run: RunConditions) -> Iterator[Difference]:
     if run.preset not in (PAPER_PRESET, RELEASED_PRESET):
         # What a preset changes is compared one by one: its name alone blocks no verdict.
         scopes = (Scope.STRUCTURE, *run.scopes)
         yield Difference("preset", f"preset {run.preset}", scopes, Effect.NONE)
 
 
-def _select_scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
+def _select_scopes(run: RunConditions, *measures: str) -> tuple[Scope, ...]:
     return tuple(scope for scope in run.scopes if scope.measure in measures)
 
 
 # --- imported weights -----------------------------------------------------------------------------
 
 
-def _compare_weights(run: Recorded) -> Iterator[Difference]:
+def _compare_weights(run: RunConditions) -> Iterator[Difference]:
     """Name the weights that were not trained here: they qualify a verdict and leave it."""
     scopes = _select_scopes(run, *TRAINED_ON)
     foreign = _list_foreign(run)
     own = tuple(subject for subject in run.imported if subject not in foreign)
-    for subjects, sentence in ((foreign, FOREIGN), (own, EARLIER)):
+    for subjects, sentence in ((foreign, RELEASED_WEIGHTS), (own, EARLIER)):
         if subjects:
             yield Difference("released", sentence, scopes, Effect.QUALIFIES, subjects)
 
 
-def _list_foreign(run: Recorded) -> tuple[str, ...]:
+def _list_foreign(run: RunConditions) -> tuple[str, ...]:
     """List the arms or methods with weights of others, whose training is not recorded."""
     return tuple(name for name, weights in run.imported.items() if weights.identity is None)
 
 
-def _list_trained(run: Recorded) -> tuple[str, ...] | None:
+def _list_trained(run: RunConditions) -> tuple[str, ...] | None:
     """List the arms or methods that the conditions of training concern; None for all."""
     released = _list_foreign(run)
     if not released:
@@ -127,7 +127,7 @@ def find_setting(name: str) -> Setting | None:
     return next((read_settings()[s] for s in sections if s in read_settings()), None)
 
 
-def _compare_settings(run: Recorded) -> Iterator[Difference]:
+def _compare_settings(run: RunConditions) -> Iterator[Difference]:
     """Compare what every run depends on with what the paper's does, setting by setting.
 
     Entries of a map that differ alike are told together, for the arms or methods that have them;
@@ -167,12 +167,14 @@ def _list_settings(benchmark: str) -> list[str]:
     return [name for part in parts for name in list_settings(load_protocol(), part)]
 
 
-def _list_scopes(run: Recorded, setting: str) -> tuple[Scope, ...]:
+def _list_scopes(run: RunConditions, setting: str) -> tuple[Scope, ...]:
     row = find_setting(setting)
     return tuple(scope for scope in run.scopes if row and scope in row.scopes)
 
 
-def _pair_entries(setting: str, sides: Sequence[Settings]) -> dict[str, list[tuple[str, Any, Any]]]:
+def _pair_entries(
+    setting: str, sides: Sequence[ComparedSettings]
+) -> dict[str, list[tuple[str, Any, Any]]]:
     """Pair the entries of a map, else "" alone, with the paper's: by entry, subject and values."""
     pairs: dict[str, list[tuple[str, Any, Any]]] = {}
     for each in (each for each in sides if setting in each.recorded):
@@ -219,7 +221,7 @@ def _format_value(value: Any) -> str:
 # --- seeds, images, devices -----------------------------------------------------------------------
 
 
-def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
+def _compare_seeds(run: RunConditions, paper: RunConditions) -> Iterator[Difference]:
     """Compare the seeds of every arm or method: the timed ones for times, the trained ones else.
 
     Weights that others released are of one seed, and named in whole. Arms or methods without a
@@ -251,7 +253,7 @@ def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
                 )
 
 
-def _compare_images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
+def _compare_images(run: RunConditions, paper: RunConditions) -> Iterator[Difference]:
     """Compare the images of training and validation, and those of every evaluation column.
 
     DIV2K is the one thing that a reader can add: other images to train or validate on qualify a
@@ -294,7 +296,7 @@ def _compare_image_sets(sets: Sequence[Images], wanted: Sequence[Images] = ()) -
     return join_words(texts) if texts else ""
 
 
-def _compare_devices(run: Recorded, paper: Recorded) -> Iterator[Difference]:
+def _compare_devices(run: RunConditions, paper: RunConditions) -> Iterator[Difference]:
     """Compare the devices of trainings and timings, and how timings were taken."""
     for words, devices, published, measure in (
         ("trained on", run.devices, paper.devices, "cost"),

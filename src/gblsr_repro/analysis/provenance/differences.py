@@ -103,7 +103,7 @@ class Benchmark:
     facts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def merge(self, other: Benchmark) -> Benchmark:
-        """Merge two records; where both have a value, this one's counts."""
+        """Merge the conditions of two jobs; where both have a value, this one's counts."""
         return Benchmark(
             {**other.seeds, **self.seeds},
             self.timed_on or other.timed_on,

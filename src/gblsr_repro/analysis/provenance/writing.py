@@ -7,20 +7,20 @@ from pathlib import Path
 
 from ...config import Config, get_dataset_title, list_short_names
 from ...files import write_json
-from ...records import Images, ReleasedOrigin
+from ...metadata import Images, ReleasedOrigin
 from ...wording import list_some
-from .comparison import compare
+from .comparison import compare_with_paper
+from .conditions import RunConditions, gather, read_inputs, read_paper
 from .differences import Benchmark, Provenance, Scope
-from .recorded import Recorded, gather, read_paper, read_records
 
 
 def write_provenance(name: str, results: Path, config: Config, output: Path) -> None:
-    """Write a provenance file of `SCHEMAS` as JSON, from the records below `results`."""
-    records = read_records(name, results, config)
-    write_json(output, asdict(build_provenance(gather(name, records, config))))
+    """Write a provenance file of `SCHEMAS` as JSON, from the metadata below `results`."""
+    metadata = read_inputs(name, results, config)
+    write_json(output, asdict(build_provenance(gather(name, metadata, config))))
 
 
-def build_provenance(run: Recorded) -> Provenance:
+def build_provenance(run: RunConditions) -> Provenance:
     """Build the content of a provenance file: facts of the run, and differences from the paper."""
     paper = read_paper(run.benchmark)
     facts, published = list_facts(run), list_facts(paper)
@@ -28,14 +28,14 @@ def build_provenance(run: Recorded) -> Provenance:
     return Provenance(
         run.preset,
         (Scope.STRUCTURE, *run.scopes),
-        compare(run, paper),
+        compare_with_paper(run, paper),
         {run.benchmark: Benchmark(run.seeds, run.timed_on, run.passes, pairs)},
         run.versions,
         run.git,
     )
 
 
-def list_facts(run: Recorded) -> dict[str, str]:
+def list_facts(run: RunConditions) -> dict[str, str]:
     """List facts of a run by label: devices, image sets, and why a number is absent."""
     names = list_short_names(run.benchmark)
     sets = {"training images": run.train}

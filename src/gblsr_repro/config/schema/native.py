@@ -11,12 +11,12 @@ from .types import (
     Column,
     Columns,
     Count,
-    Entries,
     EvaluationColumn,
     Names,
     NotNegative,
     Number,
     Odd,
+    OptionalEntries,
     Pair,
     Positive,
     Rate,
@@ -46,7 +46,7 @@ class NativeData(Section):
     holdout_fraction: float = describe("share of every training set held out", ge=0.001, le=0.5)
 
 
-class NativeModel(Section):
+class NativeModelSettings(Section):
     """Sizes and constants of the encoder and the decoders (paper, section 3)."""
 
     features: Width = describe("channels of the encoder's features")
@@ -68,7 +68,7 @@ class NativeModel(Section):
     wire_spread: Positive = describe("initial spread of the WIRE activation")
 
 
-class NativeTraining(Section):
+class NativeTrainingSettings(Section):
     """How every arm is trained."""
 
     steps: Count = describe("optimizer steps")
@@ -80,7 +80,7 @@ class NativeTraining(Section):
     precision: Literal["default", "strict"] = describe(
         "torch's defaults, or fp32 and deterministic (above)"
     )
-    pixels: Entries[Column, Count] = describe(
+    pixels: OptionalEntries[Column, Count] = describe(
         "by arm: pixels of every image in a step's loss, drawn anew; left out: all, the protocol",
         default={},
     )
@@ -91,7 +91,7 @@ class NativeTraining(Section):
     checkpoint_every: Count = describe("steps between saved states")
 
 
-class Metrics(Section):
+class MetricsSettings(Section):
     """Constants of PSNR, SSIM, edge-LPIPS, LSE and the regions."""
 
     psnr_epsilon: Positive = describe("added to the mean squared error")
@@ -111,7 +111,7 @@ class Metrics(Section):
     )
 
 
-class Criteria(Section):
+class CriteriaSettings(Section):
     """The paper's gates and its parameter budget."""
 
     parameter_band: float = describe(
@@ -135,10 +135,10 @@ class Native(Section):
     arms: Names = describe("arms to run: rows of arms.tsv")
     main_arm: Column = describe("the arm that the parameter budget is measured by")
     control_arm: Column = describe("the control of the quality gate")
-    model: NativeModel
-    training: NativeTraining
-    metrics: Metrics
-    criteria: Criteria
+    model: NativeModelSettings
+    training: NativeTrainingSettings
+    metrics: MetricsSettings
+    criteria: CriteriaSettings
     significance: float = describe(
         "two-sided level of the pooled t-test behind bold cells", gt=0, lt=1
     )

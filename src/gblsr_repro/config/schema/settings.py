@@ -12,10 +12,10 @@ from .types import (
     Column,
     Count,
     Distinct,
-    Entries,
     Folder,
     HomePath,
     Number,
+    OptionalEntries,
     Place,
     Positive,
     Resource,
@@ -35,13 +35,13 @@ class Latency(Section):
         list[Literal["paper", "fast"]],
         Field(min_length=1),
         Distinct,
-        Entries,
+        OptionalEntries,
         AfterValidator(lambda clocks: sorted(clocks, reverse=True)),
     ] = describe("what is timed (above)")
     images_per_set: Count | None = describe("native images timed per set; null: all", default=None)
 
 
-class Thresholds(Section):
+class LocalityThresholds(Section):
     """The locality tests T1 to T4."""
 
     t1_cov_median: Positive = describe("T1: median variation within an image, at least")
@@ -67,7 +67,7 @@ class Diagnostics(Section):
     collapsed_range_fraction: Positive = describe(
         "share of the bandwidth range below which a field counts as collapsed"
     )
-    thresholds: Thresholds
+    thresholds: LocalityThresholds
     margins: Margins
 
 
@@ -135,7 +135,7 @@ class Settings(Protocol):
     accept_partial: Annotated[list[Column], Distinct] = describe(
         "data sets that may have fewer images than published; tables and pages say so", default=[]
     )
-    released: Entries[Column, Place] = describe(
+    released: OptionalEntries[Column, Place] = describe(
         "by arm or method: file, folder or hub address of weights to import instead of training",
         default={},
     )

@@ -26,7 +26,7 @@ from .types import (
 )
 
 
-class ASRModel(Section):
+class ASRModelSettings(Section):
     """Sizes of the encoders and decoders."""
 
     rdn_features: Width = describe("channels of RDN")
@@ -55,7 +55,7 @@ class Recipe(Section):
     halve_at: list[Share] = describe("shares of the steps after which the rate is halved")
 
 
-class ASRTraining(Section):
+class ASRTrainingSettings(Section):
     """How every method is trained."""
 
     steps: Count = describe("optimizer steps")
@@ -75,7 +75,7 @@ class ASRTraining(Section):
     recipes: dict[Column, Recipe] = describe("recipes by name; rows of methods.tsv name them")
 
 
-class Timing(Section):
+class ASRTimingSettings(Section):
     """The timing of super-resolution."""
 
     scale: Scale = describe("scale that is timed")
@@ -102,6 +102,6 @@ class ASR(Section):
         "by column: border pixels left out beyond the scale", default={}
     )
     tile_pixels: Count = describe("output pixels rendered at once; changes memory, not values")
-    model: ASRModel
-    training: ASRTraining
-    timing: Timing
+    model: ASRModelSettings
+    training: ASRTrainingSettings
+    timing: ASRTimingSettings

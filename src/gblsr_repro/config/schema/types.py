@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ...validation import match
 
-NAME = r"^[A-Za-z0-9_]+$"
-FOLDER = r"^(\./|/)?[\w+@=,%][\w.+@=,%-]*(/[\w+@=,%][\w.+@=,%-]*)*/?$"
+NAME_PATTERN = r"^[A-Za-z0-9_]+$"
+FOLDER_PATTERN = r"^(\./|/)?[\w+@=,%][\w.+@=,%-]*(/[\w+@=,%][\w.+@=,%-]*)*/?$"
 ONE_LINE = r"^[^\x00-\x1f\x7f]+$"
 RESOURCE = r"^[\w:.,-]+$"
 
@@ -83,7 +83,9 @@ Rate = Annotated[float, Field(ge=SMALLEST, le=10)]  # learning rate
 Share = Annotated[float, Field(ge=0, le=1)]
 Scale = Annotated[float, Field(gt=1, le=100), AfterValidator(_shorten_scale)]
 Distinct = AfterValidator(_require_distinct)
-Column = Annotated[str, match(NAME, "must be a name of letters, digits and _ only", max_length=64)]
+Column = Annotated[
+    str, match(NAME_PATTERN, "must be a name of letters, digits and _ only", max_length=64)
+]
 EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
 Names = Annotated[list[Column], Field(min_length=1, max_length=1000), Distinct]
 Scales = Annotated[list[Scale], Field(min_length=1, max_length=100), Distinct]
@@ -93,7 +95,7 @@ FileName = AfterValidator(_require_file_names)
 Folder = Annotated[
     str,
     match(
-        FOLDER,
+        FOLDER_PATTERN,
         "must be a folder below the working directory or an absolute path, of letters, digits and "
         "_ . + @ = , % - only, in which no name begins with a dot or a hyphen",
         max_length=400,
@@ -108,8 +110,8 @@ Resource = Annotated[
 ]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-Entries = Annotated[dict[Key, Value | None], AfterValidator(_drop_nulls)]
-Columns = Annotated[Entries[Key, Column], Field(min_length=1)]
+OptionalEntries = Annotated[dict[Key, Value | None], AfterValidator(_drop_nulls)]
+Columns = Annotated[OptionalEntries[Key, Column], Field(min_length=1)]
 
 
 class Section(BaseModel):

@@ -19,6 +19,8 @@ from ..names import sort_by_order
 from . import style
 from .locality import list_arms
 
+MARKER = 4.0  # points, smaller than the deviations drawn beside it
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -102,7 +104,7 @@ def _draw_arms(
         if arm not in rows:
             continue
         (cell, _), look = rows[arm], looks[arm]
-        marker = style.style_marker(look, 7, color=style.INK, markerfacecolor=look.color)
+        marker = style.style_marker(look, MARKER, color=style.INK, markerfacecolor=look.color)
         axes.errorbar(cell.mean, place, xerr=cell.std, **marker, elinewidth=1.0, capsize=2.5)
         if source.arms[arm].diagnostic == "control":
             axes.axvline(cell.mean, color=style.FAINT, linestyle=style.DASHED, zorder=1)

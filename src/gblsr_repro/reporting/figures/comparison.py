@@ -18,7 +18,7 @@ from ...errors import UserError
 from ..names import name_subject, sort_by_order
 from . import style
 
-COLUMNS = 4
+PANEL_COLUMNS = 4
 PANELS = (  # aggregate, metric, title, unit
     *(
         ("native", metric.name, metric.heading[0].upper() + metric.heading[1:], 1)
@@ -27,8 +27,8 @@ PANELS = (  # aggregate, metric, title, unit
     ("native", "inference_ms", "Inference (ms)", 1),
     ("native", "params", "Parameters (M)", 1e6),
     ("ablation", "psnr", "Validation PSNR", 1),
-    *(("asr_quality", metric.name, f"SR: {metric.heading}", 1) for metric in SUPERRES),
-    ("asr_latency", "mean_ms", "SR: time (ms)", 1),
+    *(("asr_quality", metric.name, metric.heading, 1) for metric in SUPERRES),
+    ("asr_latency", "mean_ms", "Super-resolution (ms)", 1),
 )
 
 
@@ -53,7 +53,7 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
             "arms or methods."
         )
     names = sort_by_order(measured, [*source.arms, *source.methods])
-    columns = min(COLUMNS, len(panels))
+    columns = min(PANEL_COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
     figure = style.create_figure(style.TEXT_WIDTH, 0.75 + 1.6 * rows, differences)
     looks = style.read_looks(source)

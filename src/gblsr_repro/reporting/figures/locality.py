@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import FIELDS, find_files
 from ...errors import UserError
-from ...evaluation.fields import Fields
+from ...evaluation.fields import BandwidthFields
 from ...evaluation.locality import compute_variation
 from ..layout import DASH
 from ..names import sort_by_order
@@ -83,7 +83,7 @@ def _read_variations(source: Aggregates) -> dict[str, np.ndarray]:
     by_arm: dict[str, list[np.ndarray]] = {}
     for fields, path in find_files("locality", source.results, source.config, FIELDS):
         if source.arms[fields["subject"]].diagnostic == "linear":
-            variation = compute_variation(Fields.read(path).bandwidth)
+            variation = compute_variation(BandwidthFields.read(path).bandwidth)
             by_arm.setdefault(fields["subject"], []).append(variation)
     if not by_arm:
         raise UserError(

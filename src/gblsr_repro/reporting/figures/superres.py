@@ -24,7 +24,6 @@ from ..names import (
     format_device,
     name_dataset,
     name_subject,
-    select_compared_methods,
     sort_by_order,
 )
 from . import style
@@ -85,14 +84,14 @@ def _read_times_and_quality(
 
 
 def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Figure:
-    """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
+    """Draw PSNR-Y of every method against the scale, a column per data set.
 
     Above the values, below the differences to the base method, which the range of the values
     hides. Scales beyond the trained ones are shaded.
     """
     table = source.frame("asr_quality")
     table = table[table["metric"] == "psnr_y"].assign(factor=lambda t: t["scale"].astype(float))
-    table = table[table["method"].isin(select_compared_methods(source))]
+    table = table[table["method"].isin(source.methods)]
     source.require(table, "asr_quality", "PSNR-Y of a method that the config runs")
     sets = sort_by_order(table["dataset"], source.config["asr"]["evaluate"])
     methods = sort_by_order(table["method"], source.methods)

@@ -12,7 +12,7 @@ from ...errors import UserError
 from ...files import write_text
 from ..captions import Caption, compose_caption, point_to_conditions
 from ..items import build_item
-from ..layout import DASH, Row, Span, Table
+from ..layout import DASH, BodyRow, Span, Table
 from ..rendering import render_template
 from .published import build_published, times_the_papers_sets
 from .sheet import Sheet, SheetGroup
@@ -20,7 +20,9 @@ from .sheet import Sheet, SheetGroup
 BESIDE_PAPER = "_vs_paper"
 FAST_PATH = "fast path"
 """The name of rows with times by this package's clock."""
-LEAD = "The paper's value, with the paper's bold numbers, stands above the value measured here"
+BESIDE_LEAD = (
+    "The paper's value, with the paper's bold numbers, stands above the value measured here"
+)
 LEAD_FAST_PATH = (
     f"“{FAST_PATH}”: the faster call that users of this package get, which is no part of the paper "
     "and is not judged"
@@ -50,7 +52,7 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     except UserError:
         published = [replace(sheet, groups=[]) for sheet in measured]
     tables = [*map(set_table_beside, measured, published)]
-    lead = [LEAD]
+    lead = [BESIDE_LEAD]
     if any(FAST_PATH in row.cells for table in tables for row in table.rows):
         lead.append(LEAD_FAST_PATH)
     if "asr_latency" in item.needs and not times_the_papers_sets(source.config):
@@ -76,7 +78,7 @@ def set_table(sheet: Sheet) -> Table:
     for group in sheet.groups:
         texts = sheet.format_group(group.rows)
         rows = [
-            Row(row.key, [row.name, *cells.values()])
+            BodyRow(row.key, [row.name, *cells.values()])
             for row, cells in zip(group.rows, texts, strict=True)
         ]
         groups.append([*_set_heading(group, len(sheet.columns) + 1), *rows])
@@ -114,14 +116,14 @@ def set_table_beside(measured: Sheet, published: Sheet) -> Table:
                 for column in measured.columns
                 if column.type.startswith("p") and here[column.key] == above[column.key]
             }
-            rows.append(Row(row.key, [row.name, "paper", *above.values()]))
-            rows.append(Row(row.key, ["", "here", *(here | below).values()]))
+            rows.append(BodyRow(row.key, [row.name, "paper", *above.values()]))
+            rows.append(BodyRow(row.key, ["", "here", *(here | below).values()]))
             if any(number.measured for number in row.fast.values()):
                 fast = [
                     column.format(row.fast[column.key]) if column.timed else ""
                     for column in measured.columns
                 ]
-                rows.append(Row(row.key, ["", FAST_PATH, *fast]))
+                rows.append(BodyRow(row.key, ["", FAST_PATH, *fast]))
         groups.append(rows)
     return Table(
         f"{measured.label}-vs-paper",
@@ -134,8 +136,8 @@ def set_table_beside(measured: Sheet, published: Sheet) -> Table:
     )
 
 
-def _set_heading(group: SheetGroup, columns: int) -> list[Row]:
-    return [Row("", [Span(group.heading, columns, "l")])] if group.heading else []
+def _set_heading(group: SheetGroup, columns: int) -> list[BodyRow]:
+    return [BodyRow("", [Span(group.heading, columns, "l")])] if group.heading else []
 
 
 def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from ...analysis.schemas import ABLATION
 from ...config import Arm
 from ..captions import list_missing_rows
 from ..layout import format_difference
-from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, Value
+from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 
 
 def build_gates(source: Aggregates) -> list[Sheet]:
@@ -112,7 +112,7 @@ def build_locality(source: Aggregates) -> list[Sheet]:
     return [Sheet("locality", "l1", columns, [header], [SheetGroup(rows)], notes)]
 
 
-def _read_ablation(source: Aggregates, arm: Arm) -> dict[str, Value]:
+def _read_ablation(source: Aggregates, arm: Arm) -> dict[str, SheetValue]:
     """Read the cells of one arm of the ablation; control and reference are not tested."""
     numbers = {name: source.cell("ablation", arm.arm, name) for name in ("psnr", "delta_psnr")}
     if arm.diagnostic in ("control", "reference"):

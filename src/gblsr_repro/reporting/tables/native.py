@@ -16,7 +16,7 @@ from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows, name_own_rows
 from ..layout import DASH, Cells, Span, format_summary
 from ..names import name_dataset
-from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, Value
+from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 
 SETS_ACROSS = 3
 
@@ -129,7 +129,7 @@ def build_winners(source: Aggregates) -> list[Sheet]:
     """Build Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
     rows, main = [], source.main_arm.arm
     for dataset in source.evaluate:
-        cells: dict[str, Value] = {}
+        cells: dict[str, SheetValue] = {}
         strong, is_measured = [], False
         for metric in (PSNR, LPIPS):
             of_any, of_baselines = (
@@ -182,7 +182,7 @@ def build_fairness(source: Aggregates) -> list[Sheet]:
     anchor = source.main_arm
     rows = []
     for arm in arms:
-        cells: dict[str, Value] = {
+        cells: dict[str, SheetValue] = {
             "parameters": Summary(budget[arm.arm].parameters),
             "ratio": Summary(budget[arm.arm].ratio),
             "notes": arm.note,

@@ -13,7 +13,7 @@ from ...analysis.metrics import Metric
 from ...analysis.statistics import Summary, mark_bold
 from ..layout import DASH, Cells, format_difference, format_summary
 
-Value = Summary | str
+SheetValue = Summary | str
 Texts = dict[str, str]
 """The formatted cells of a row, by column."""
 
@@ -55,7 +55,7 @@ class SheetColumn:
     metric: Metric | None = None
     timed: bool = False
 
-    def format(self, value: Value) -> str:
+    def format(self, value: SheetValue) -> str:
         """Format a number; a text stays as it is."""
         return self.form.format(value) if self.form and isinstance(value, Summary) else str(value)
 
@@ -71,7 +71,7 @@ class SheetRow:
 
     key: str
     name: str
-    cells: Mapping[str, Value]
+    cells: Mapping[str, SheetValue]
     fast: Mapping[str, Summary] = field(default_factory=dict)
     strong: Collection[str] = ()
     compared: bool = True

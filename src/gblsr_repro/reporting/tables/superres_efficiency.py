@@ -8,7 +8,7 @@ from itertools import product
 from ...analysis.derived import (
     PEAK,
     GridCell,
-    Timing,
+    TimedSets,
     geometric_mean_speed,
     lowest_psnr_gap,
     mean_psnr_gap,
@@ -27,7 +27,7 @@ from ...evaluation import FAST, PAPER
 from ..captions import describe_seeds, list_missing_rows
 from ..layout import Cell, Cells, Span
 from ..names import name_dataset, select_methods
-from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, Value
+from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 from .superres_quality import MEGA, describe_parameters
 
 WIDTH = "r4.7em"
@@ -40,7 +40,7 @@ class Efficiency:
     def __init__(self, source: Aggregates, clock: str) -> None:
         self.source = source
         source.require(source.table("asr_latency"), "asr_latency", "rows")
-        self.timing = Timing.read(source.config, clock)
+        self.timing = TimedSets.read(source.config, clock)
         self.sets, self.scale, self.clock = self.timing
         asr = source.config["asr"]
         self.grid = [*product(asr["evaluate"], map(format_scale, asr["scales"]))]
@@ -234,7 +234,7 @@ def _list_partial_variants(efficiency: Efficiency, variants: Sequence[str]) -> s
     return f"Measured cells: {', '.join(texts)}" if texts else None
 
 
-def _compare_quality(efficiency: Efficiency, method: str, base: str) -> dict[str, Value]:
+def _compare_quality(efficiency: Efficiency, method: str, base: str) -> dict[str, SheetValue]:
     """Compare a variant with the base in quality, beside its parameters in millions."""
     source = efficiency.source
     cells = efficiency.list_cells(method)

@@ -8,14 +8,14 @@ from math import isnan, nan
 
 from ...analysis import schemas
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import RUNS
+from ...analysis.schemas import RUN_FOLDERS
 from ...analysis.training_time import (
     ABLATION,
     BASELINES,
     LINEAR,
     MAIN,
     VARIANTS,
-    Trainings,
+    RunTotals,
     add_up,
     list_published_trainings,
     sum_up_groups,
@@ -39,7 +39,7 @@ TITLES = {
 
 def build_training_time(source: Aggregates, benchmark: str) -> list[Sheet]:
     """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
-    source.require(source.table(RUNS[benchmark]), RUNS[benchmark], "rows")
+    source.require(source.table(RUN_FOLDERS[benchmark]), RUN_FOLDERS[benchmark], "rows")
     return [set_times(benchmark, sum_up_groups(source, benchmark))]
 
 
@@ -48,13 +48,14 @@ def build_published_times(benchmark: str, shown: Collection[str]) -> list[Sheet]
     return [set_times(benchmark, list_published_trainings(benchmark, shown))]
 
 
-def set_times(benchmark: str, groups: Mapping[str, Trainings]) -> Sheet:
+def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
     """Set the training time of groups of a benchmark. Raises `UserError` without the paper's."""
     names = list_short_names(benchmark)
     papers = {group: trainings for group, trainings in groups.items() if group != OWN}
     if not papers:
         raise UserError(
-            f"aggregates/{RUNS[benchmark]}.csv has no run of the paper's arms; train one first."
+            f"aggregates/{RUN_FOLDERS[benchmark]}.csv has no run of the paper's arms; train one "
+            "first."
         )
     whole = add_up(papers.values())
     noun = "arm" if benchmark == "native" else "method"
@@ -105,7 +106,7 @@ def _count_runs(runs: int, members: int, noun: str) -> str:
     return f"{text}, {runs} runs in all" if rest else f"{text} × {format_count(seeds, 'seed')}"
 
 
-def _format_times(trainings: Trainings) -> dict[str, str]:
+def _format_times(trainings: RunTotals) -> dict[str, str]:
     """Format the cells of runs: their number, shortest to longest time, and total time."""
     shortest, longest, total = (
         format_clock(trainings.seconds.get(name, nan))

@@ -10,13 +10,13 @@ from typing import Any
 
 from ...config import Config, find_row, load_protocol, read_datasets, read_paper_device
 from ...dependencies import collect_dependencies, identify_run
-from ...records import Images, ReleasedOrigin, read_record
+from ...metadata import Images, ReleasedOrigin, read_metadata
 from ..schemas import (
     BICUBIC_GRID,
-    GRID,
-    RUN,
+    GRID_FILE,
+    LATENCY_FILES,
+    RUN_FILE,
     SCHEMAS,
-    TIMES,
     expand_pattern,
     find_jobs,
     list_inputs,
@@ -30,12 +30,12 @@ SCOPES = {  # the numbers that a provenance file is about
     "provenance_asr_timing": (Scope.ASR_LATENCY,),
 }
 Json = Mapping[str, Any]
-Records = Mapping[str, Json]
+MetadataByFile = Mapping[str, Json]
 """The content of JSON files by their path below the results folder."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class ComparedSettings:
     """The dependencies of a run of an arm or method, and those that the paper's has, by name.
 
     An empty `subject` stands for what no run records: the settings of scores and times.
@@ -47,7 +47,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RunConditions:
     """The recorded conditions of one benchmark's runs; what was not recorded is empty.
 
     `scopes`: the numbers that were measured. `settings`: the dependencies of each run. `passes` of
@@ -61,7 +61,7 @@ class Recorded:
     benchmark: str
     preset: str = PAPER_PRESET
     scopes: Sequence[Scope] = ()
-    settings: Sequence[Settings] = ()
+    settings: Sequence[ComparedSettings] = ()
     passes: Sequence[int] = ()
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     timed_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -78,31 +78,31 @@ class Recorded:
     git: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_records(name: str, results: Path, config: Config) -> Records:
-    """Read the records below `results` that a provenance file of `SCHEMAS` is made from."""
+def read_inputs(name: str, results: Path, config: Config) -> MetadataByFile:
+    """Read the metadata below `results` that a provenance file of `SCHEMAS` is made from."""
     arrays = ("train", "validation", *_list_columns(name, config))
     files = [f"{SCHEMAS[name].benchmark}/arrays/{array}.json" for array in arrays]
     files += [file for file in list_inputs(name, config) if file.endswith(".json")]
-    return {file: read_record(results / file) for file in files if (results / file).is_file()}
+    return {file: read_metadata(results / file) for file in files if (results / file).is_file()}
 
 
-def gather(name: str, records: Records, config: Config) -> Recorded:
-    """Gather the conditions of runs from the records that a provenance file is made from."""
+def gather(name: str, metadata: MetadataByFile, config: Config) -> RunConditions:
+    """Gather the conditions of runs from the metadata that a provenance file is made from."""
     benchmark = SCHEMAS[name].benchmark
 
     def select(pattern: str) -> list[Json]:
         if pattern not in SCHEMAS[name].inputs:
             return []
         files = expand_pattern(name, config, pattern)
-        return [{**records[file], **fields} for fields, file in files if file in records]
+        return [{**metadata[file], **fields} for fields, file in files if file in metadata]
 
-    runs, timings = select(RUN), select(f"{TIMES}.json")
-    scored = [*select(f"{BICUBIC_GRID}.json"), *select(f"{GRID}.json")]
+    runs, timings = select(RUN_FILE), select(f"{LATENCY_FILES}.json")
+    scored = [*select(f"{BICUBIC_GRID}.json"), *select(f"{GRID_FILE}.json")]
     columns = _list_columns(name, config)
     arrays = {
-        array: _read_images(records[file])
+        array: _read_images(metadata[file])
         for array in ("train", "validation", *columns)
-        if (file := f"{benchmark}/arrays/{array}.json") in records
+        if (file := f"{benchmark}/arrays/{array}.json") in metadata
     }
     evaluate = arrays
     if benchmark == "asr":  # what was timed, or scored at any scale; bicubic needs no training
@@ -111,7 +111,7 @@ def gather(name: str, records: Records, config: Config) -> Recorded:
     trained = [run for run in runs if "released" not in run]
     measured = {"latency": timings, "quality": runs or scored, "cost": trained}
     every = [*runs, *timings]
-    return Recorded(
+    return RunConditions(
         benchmark=benchmark,
         preset=config["preset"],
         scopes=[scope for scope in SCOPES[name] if measured.get(scope.measure, runs)],
@@ -146,31 +146,31 @@ def _list_columns(name: str, config: Config) -> list[str]:
     if SCHEMAS[name].benchmark == "native":
         return list(config["native"]["data"]["evaluate"])
     asr = config["asr"]
-    return list(asr["evaluate"] if RUN in SCHEMAS[name].inputs else asr["timing"]["datasets"])
+    return list(asr["evaluate"] if RUN_FILE in SCHEMAS[name].inputs else asr["timing"]["datasets"])
 
 
-def _read_images(record: Json) -> list[Images]:
-    return [Images.model_validate(images) for images in record.get("datasets", [])]
+def _read_images(metadata: Json) -> list[Images]:
+    return [Images.model_validate(images) for images in metadata.get("datasets", [])]
 
 
-def _collect_seeds(records: Iterable[Json]) -> dict[str, list[int]]:
+def _collect_seeds(runs: Iterable[Json]) -> dict[str, list[int]]:
     """Collect the seeds of every arm or method in ascending order, however the config has them."""
     found: dict[str, set[int]] = {}
-    for record in records:
-        found.setdefault(record["subject"], set()).add(record["seed"])
+    for metadata in runs:
+        found.setdefault(metadata["subject"], set()).add(metadata["seed"])
     return {subject: sorted(seeds) for subject, seeds in found.items()}
 
 
 def collect_settings(
     names: Collection[str], runs: Sequence[Json], config: Config
-) -> list[Settings]:
+) -> list[ComparedSettings]:
     """Collect what the numbers of some provenance files depend on, here and in the paper.
 
     A run has recorded it. What no run records, such as the settings of metrics, is the config's.
     """
     settings = [_read_identity(run) for run in runs]
     of_runs = {name for each in settings for name in each.recorded | each.published}
-    others = Settings("", {}, {})
+    others = ComparedSettings("", {}, {})
     for job in find_jobs(names):
         published = collect_dependencies("aggregate", job, load_protocol())
         for name, value in collect_dependencies("aggregate", job, config).items():
@@ -179,13 +179,13 @@ def collect_settings(
     return [*settings, others]
 
 
-def _read_identity(run: Json) -> Settings:
+def _read_identity(run: Json) -> ComparedSettings:
     """Read the dependencies of a run; of an imported run of this project the original ones."""
     subject, released = run["subject"], run.get("released") or {}
     identity = {**(run.get("identity") or {}), **(released.get("identity") or {})}
     imported = [subject] if released and released.get("identity") is None else []
     config = load_protocol() | {"released": dict.fromkeys(imported, "")}
-    return Settings(subject, identity, identify_run(find_row(subject), config))
+    return ComparedSettings(subject, identity, identify_run(find_row(subject), config))
 
 
 def _list_distinct(values: Iterable[Any]) -> list[Any]:
@@ -197,7 +197,7 @@ def _list_distinct(values: Iterable[Any]) -> list[Any]:
 
 
 @cache
-def read_paper(benchmark: str) -> Recorded:
+def read_paper(benchmark: str) -> RunConditions:
     """Return the conditions of the paper's numbers.
 
     The images are those of config/datasets.tsv; each run is compared with its own `Settings`.
@@ -206,7 +206,7 @@ def read_paper(benchmark: str) -> Recorded:
     data = config["native"]["data"] if benchmark == "native" else config["asr"]
     subjects = config["native"]["arms"] if benchmark == "native" else config["asr"]["methods"]
     seeds: list[int] = config["seeds"]
-    return Recorded(
+    return RunConditions(
         benchmark=benchmark,
         seeds=dict.fromkeys(subjects, seeds),
         train=_list_published_sets(data["train"]),

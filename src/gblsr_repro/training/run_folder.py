@@ -1,4 +1,4 @@
-"""Train a run and write its weights, its log and its record (run.json, written last)."""
+"""Train a run and write its weights, its log and its metadata (run.json, written last)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def train_and_write(
         after_step=after_step,
         keep_state=keep_state,
     )
-    record = {
+    metadata = {
         **run,
         "steps": training.settings["training"]["steps"],
         "parameters": count_parameters(model),
@@ -55,27 +55,27 @@ def train_and_write(
         "identity": identity,
         "data": training.data,
     }
-    write_run(output, model, training_log, record)
+    write_run(output, model, training_log, metadata)
 
 
 def write_run(
-    output: Path, model: Model, training_log: TrainingLog, record: Mapping[str, Any]
+    output: Path, model: Model, training_log: TrainingLog, metadata: Mapping[str, Any]
 ) -> None:
     """Write weights.safetensors, log.csv and run.json into `output`.
 
-    `record` has the first entries of run.json: what was trained, for how many steps, on which data,
-    by which code. Added are commit, versions and device under which the training began, as
+    `metadata` has the first entries of run.json: what was trained, for how many steps, on which
+    data, by which code. Added are commit, versions and device under which the training began, as
     `resumed_by` those that differed when it resumed, and the cost. All describe the training, also
     when its weights are written again later from its last state.
     """
     first, *others = training_log.trained_by
-    weights_sha256 = write_weights(output, model, record)
+    weights_sha256 = write_weights(output, model, metadata)
     write_csv(output / "log.csv", LOG_COLUMNS, training_log.rows)
     content = {
-        **record,
+        **metadata,
         **first,
         "wall_seconds": training_log.wall_seconds,
-        "steps_per_second": record["steps"] / training_log.wall_seconds,
+        "steps_per_second": metadata["steps"] / training_log.wall_seconds,
         "peak_memory_mib": training_log.peak_memory_mib,
         "resumed": training_log.resumed,
         "resumed_by": others,

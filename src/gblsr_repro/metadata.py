@@ -1,4 +1,4 @@
-"""Read the records (.json) that runs, arrays, scores and times keep of themselves."""
+"""Read the metadata (.json) that runs, arrays, scores and times keep beside their files."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from .errors import UserError
 from .files import read_json_map
 from .validation import describe_mistake
 
-ABSENT: Any = Field(default=None)  # an entry that a record may lack
+ABSENT: Any = Field(default=None)  # an entry that may be absent
 
 
-class Entries(BaseModel):
-    """Entries of a record that readers rely on; it may have others."""
+class JsonObject(BaseModel):
+    """A JSON object: the entries that readers rely on; it may have others."""
 
     model_config = ConfigDict(extra="ignore", strict=True, defer_build=True)
 
 
-class Device(Entries):
+class Device(JsonObject):
     """The device of a job."""
 
     name: str
 
 
-class Commit(Entries):
+class Commit(JsonObject):
     """The commit of the code, None outside a git checkout."""
 
     commit: str | None
     modified: bool | None = ABSENT
 
 
-class ReleasedOrigin(Entries):
+class ReleasedOrigin(JsonObject):
     """Where imported weights come from: who released them, license and commit.
 
     `identity`: what a run of this project depends on; the training of other weights is not
@@ -46,7 +46,7 @@ class ReleasedOrigin(Entries):
     identity: dict[str, Any] | None = ABSENT
 
 
-class Images(Entries):
+class Images(JsonObject):
     """The images that a job read of one data set; `stands_in_for` is the set that it replaces.
 
     `expected` images are in the whole set. `other_pixels`: those that differ from what
@@ -68,8 +68,8 @@ class Images(Entries):
         return f"{self.images:,} of {self.expected:,}" if is_part else f"{self.images:,}"
 
 
-class Record(Entries):
-    """The record of a run, an array, scores or times."""
+class Metadata(JsonObject):
+    """What a run, an array, scores or times were made of, by and with."""
 
     arm: str = ABSENT
     method: str = ABSENT
@@ -99,17 +99,17 @@ class Record(Entries):
     weights_sha256: str = ABSENT
 
 
-def read_record(path: Path | str, kind: type[Entries] = Record) -> dict[str, Any]:
-    """Read a record; `UserError` where it is missing, damaged or an entry has another type."""
-    record = read_json_map(path)
-    check_record(record, path, kind)
-    return record
+def read_metadata(path: Path | str, kind: type[JsonObject] = Metadata) -> dict[str, Any]:
+    """Read metadata; `UserError` where a file is missing, damaged or an entry has another type."""
+    metadata = read_json_map(path)
+    check_metadata(metadata, path, kind)
+    return metadata
 
 
-def check_record(record: Any, place: Path | str, kind: type[Entries] = Record) -> None:
-    """Raise `UserError` for the first entry of a record that has another type than in `kind`."""
+def check_metadata(metadata: Any, place: Path | str, kind: type[JsonObject] = Metadata) -> None:
+    """Raise `UserError` for the first entry that has another type than in `kind`."""
     try:
-        kind.model_validate(record)
+        kind.model_validate(metadata)
     except ValidationError as error:
         raise UserError(
             f"{place} is damaged ({describe_mistake(error, kind)}); delete it and run the step "

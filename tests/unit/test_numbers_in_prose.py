@@ -1,0 +1,323 @@
+"""Numbers in the prose of README and docs/results.md are those of docs/record, or have a source."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from math import ceil
+from statistics import mean, stdev
+
+import pages
+import pytest
+
+SETS = ("kodak", "set14", "urban100")
+ASR_SETS = ("set5", "set14", "b100", "urban100")
+BASELINES = ("liif", "lte", "wire")
+ORDER = ("LTE", "Scalar", "Fixed", "Full", "LIIF", "Fourier-MLP", "WIRE")
+OUTSIDE = {  # numbers that no file of the record has, and where they come from
+    "0.4.0": "a version",
+    "0.12 to 0.17 dB below GB-LSR at x2 and within 0.11 dB": "git, the commit before 0146837",
+    "level within 0.06 dB": "git, the commit before 0146837",
+    "costs up to 0.01 dB": "git, 0146837",
+    "published SRCNN, with a network for each scale, 36.66 / 32.75 / 30.48 dB": "Dong et al., 2016",
+    "SRCNN, with a network for that scale alone, has 30.48": "Dong et al., 2016",
+    "Python 3.11": "a version",
+    "5.5 GB": "the size of the environment",
+    "arXiv:2606.19617": "a name",
+    "--scale 3.7": "a command",
+}
+Values = dict[tuple[str, ...], list[float]]
+
+
+def read_rows(name: str) -> list[dict[str, str]]:
+    with open(pages.ROOT / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def read_values() -> Values:
+    """Every seed's number, by setup, data set, arm or method, scale, and metric or statistic."""
+    values: Values = {}
+    for row in read_rows("docs/record/values.csv"):
+        if row["clock"] in ("", "paper"):
+            subject, measure = row["arm"] or row["method"], row["metric"] or row["statistic"]
+            key = (row["setup"], row["aggregate"], row["dataset"], subject, row["scale"], measure)
+            values.setdefault(key, []).append(float(row["value"]))
+    return values
+
+
+VALUES = read_values()
+PAPER = {
+    (row["dataset"], row["arm"], row["metric"]): row for row in read_rows("config/paper/native.csv")
+}
+PAPER_ASR = {
+    (row["dataset"], row["method"], row["scale"]): float(row["mean"])
+    for row in read_rows("config/paper/asr_quality.csv")
+    if row["metric"] == "psnr_y"
+}
+RUNS = read_rows("docs/record/runs.csv")
+
+
+def seeds(arm: str, metric: str, setup: str = "main") -> list[list[float]]:
+    return [VALUES[setup, "native", name, arm, "", metric] for name in SETS]
+
+
+def here(arm: str, metric: str, setup: str = "main") -> list[float]:
+    return [mean(numbers) for numbers in seeds(arm, metric, setup)]
+
+
+def published(arm: str, metric: str, column: str = "mean") -> list[float]:
+    return [float(PAPER[name, arm, metric][column]) for name in SETS]
+
+
+def subtract(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    return [a - b for a, b in zip(first, second, strict=True)]
+
+
+def differ(arm: str, metric: str) -> list[float]:
+    return subtract(here(arm, metric), published(arm, metric))
+
+
+def lead(
+    scores: Callable[[str, str], list[float]], metric: str, own: list[float] | None = None
+) -> list[float]:
+    """How far Scalar is ahead of the best baseline, by set."""
+    best = max if metric == "psnr" else min
+    rivals = [best(column) for column in zip(*(scores(x, metric) for x in BASELINES), strict=True)]
+    own = own or scores("gblsr_scalar", metric)
+    return [abs(gap) for gap in subtract(own, rivals)]
+
+
+def show(numbers: Iterable[float], digits: int = 2) -> str:
+    return " / ".join(f"{abs(number):.{digits}f}" for number in numbers)
+
+
+def span(numbers: Iterable[float], digits: int = 2) -> str:
+    low, *_, high = sorted(abs(number) for number in numbers)
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def bound(arms: Iterable[str], metric: str, digits: int = 3) -> str:
+    """The least distance, rounded up, within which all means of these arms lie of the paper's."""
+    widest = max(abs(gap) for arm in arms for gap in differ(arm, metric))
+    return f"{ceil(widest * 10**digits) / 10**digits:.{digits}f}"
+
+
+def asr(method: str, scales: Iterable[int]) -> list[float]:
+    keys = product(ASR_SETS, scales)
+    return [
+        mean(VALUES["asr_narrow", "asr_quality", name, method, str(scale), "psnr_y"])
+        for name, scale in keys
+    ]
+
+
+def asr_gaps(method: str, *scales: int) -> list[float]:
+    return subtract(asr(method, scales), asr("gblsr_asr", scales))
+
+
+def paper_gaps(method: str, *scales: int) -> list[float]:
+    keys = product(ASR_SETS, map(str, scales))
+    return [PAPER_ASR[name, method, s] - PAPER_ASR[name, "gblsr_asr", s] for name, s in keys]
+
+
+def asr_gap(method: str, *scales: int) -> str:
+    return span(asr_gaps(method, *scales))
+
+
+def paper_gap(method: str, *scales: int) -> str:
+    return span(paper_gaps(method, *scales))
+
+
+def enlarge_set5(setup: str, method: str) -> list[float]:
+    return [VALUES[setup, "asr_quality", "set5", method, s, "psnr_y"][0] for s in "234"]
+
+
+def diagnose(arm: str, statistic: str) -> float:
+    return mean(VALUES["main", "locality", "", arm, "", statistic])
+
+
+def ablate(arm: str, metric: str) -> float:
+    control = VALUES["main", "ablation", "", "gblsr_scalar", "", metric]
+    return mean(VALUES["main", "ablation", "", arm, "", metric]) - mean(control)
+
+
+def describe_native() -> list[str]:
+    family, few = ("gblsr_scalar", "gblsr_fixed", "gblsr_full"), "scalar_8192_pixels"
+    psnr, ssim, lpips = (
+        subtract(here("gblsr_scalar", metric, few), [x[0] for x in seeds("gblsr_scalar", metric)])
+        for metric in ("psnr", "ssim", "lpips")
+    )
+    native = [row for row in RUNS if (row["setup"], row["benchmark"]) == ("main", "native")]
+    changed = sum(row["commit"].endswith("+") for row in native)
+    full = subtract(here("gblsr_full", "psnr"), here("gblsr_scalar", "psnr"))
+    spread = [stdev(numbers) for numbers in seeds("gblsr_full", "psnr")]
+    plateau = [
+        number - there
+        for numbers, there in zip(seeds("wire", "psnr"), published("wire", "psnr"), strict=True)
+        for number in numbers[:2]
+    ]
+    first, *others = seeds("global_fourier_mlp", "psnr")[0]
+    return [
+        f"{changed} of the {len(native)} native runs come from checkouts with changes",
+        f"It is {show(lead(here, 'psnr'))} dB above the best baseline on Kodak, Set14 and Urban100 "
+        f"(paper: {show(lead(published, 'psnr'))}), and {show(lead(here, 'lpips'), 3)} below the "
+        f"best baseline in LPIPS (paper: {show(lead(published, 'lpips'), 3)})",
+        f"it leads by {show(lead(here, 'psnr', here('gblsr_scalar', 'psnr', few)))} dB, and by "
+        f"{show(lead(here, 'lpips', here('gblsr_scalar', 'lpips', few)), 3)} in LPIPS",
+        f"its PSNR is {span(psnr)} dB lower, SSIM {span(ssim, 3)} lower and LPIPS "
+        f"{span(lpips, 3)} lower",
+        f"**Scalar, Fixed and Full** are within {bound(family, 'psnr', 2)} dB, "
+        f"{bound(family, 'ssim')} of SSIM and {bound(family, 'lpips')} of LPIPS",
+        f"Here Full ends {show(full)} dB below Scalar",
+        f"Full's seeds spread by {show(spread)} dB, in the paper by "
+        f"{show(published('gblsr_full', 'psnr', 'std'))}",
+        f"**LTE** is within {bound(['lte'], 'psnr', 2)} dB, {bound(['lte'], 'ssim')} of SSIM and "
+        f"{bound(['lte'], 'lpips')} of LPIPS",
+        "**LIIF** ends {} dB above the paper. Its LPIPS is {:.3f} below, {:.3f} above and {:.3f} "
+        "below".format(show(differ("liif", "psnr")), *map(abs, differ("liif", "lpips"))),
+        f"its SSIM {show(differ('liif', 'ssim'), 3)} below",
+        f"**WIRE** ends {show(differ('wire', 'psnr'))} dB below",
+        "seed 2 leaves it and ends "
+        + show(subtract([x[2] for x in seeds("wire", "psnr")], published("wire", "psnr")))
+        + f" dB above the paper, seeds 0 and 1 stay on it and end {span(plateau)} dB below",
+        f"**Fourier-MLP** ends {show(differ('global_fourier_mlp', 'psnr'))} dB below in PSNR and "
+        f"{span(differ('global_fourier_mlp', 'ssim'), 3)} below in SSIM. Its LPIPS is "
+        f"{show(differ('global_fourier_mlp', 'lpips'), 3)} below",
+        f"end {span([first - other for other in others])} dB below it on Kodak",
+    ]
+
+
+def describe_diagnostics() -> list[str]:
+    bandwidth, full = (ablate(arm, "psnr") for arm in ("gblsr_bandwidth", "gblsr_full"))
+    lpips = [ablate(arm, "lpips") for arm in ("gblsr_bandwidth", "gblsr_full")]
+    return [
+        f"Bandwidth ends {bandwidth:.2f} dB above Scalar here and 0.09 dB below in the paper, Full "
+        f"{-full:.2f} dB below and 0.23 dB above",
+        f"by {lpips[0]:.3f} and {lpips[1]:.3f} (paper: 0.042 and 0.069)",
+        f"Its 0.0086 for Full-Linear lies beside {diagnose('gblsr_full_linear', 't3'):.4f} here; "
+        f"the absolute gap is {diagnose('gblsr_full_linear', 'gap'):.4f}",
+    ]
+
+
+def describe_superres() -> list[str]:
+    bundled = [VALUES["bundled", "asr_quality", "set5", "gblsr_asr", s, "psnr_y"][0] for s in "234"]
+    bicubic = [
+        VALUES["asr_narrow", "asr_quality", "set5", "bicubic", s, "psnr_y"][0] for s in "234"
+    ]
+    sizes = {row["arm"]: int(row["parameters"]) for row in RUNS if row["setup"] == "asr_narrow"}
+    larger = [sizes[name] / sizes["gblsr_asr"] for name in ("liif_rdn", "lte_rdn")]
+    return [
+        f"LIIF and LTE have {larger[0]:.1f} and {larger[1]:.1f} times the parameters of GB-LSR",
+        f"**LTE is the best**: above GB-LSR by {asr_gap('lte_rdn', 4)} dB at x4 and by "
+        f"{asr_gap('lte_rdn', 6, 8)} dB at x6 and x8. The paper has it "
+        f"{paper_gap('lte_rdn', 4, 6, 8)} dB above at x4 to x8.",
+        f"At x2 it is {asr_gap('lte_rdn', 2)} dB above here, and "
+        f"{paper_gap('lte_rdn', 2)} dB below in the paper.",
+        f"**LIIF is above GB-LSR**: by {asr_gap('liif_rdn', 2)} dB at x2, {asr_gap('liif_rdn', 4)} "
+        f"dB at x4 and {asr_gap('liif_rdn', 6, 8)} dB at x6 and x8. The paper has it above by "
+        f"{paper_gap('liif_rdn', 2)} dB at x2 and by {paper_gap('liif_rdn', 4, 6, 8)} dB at x4 to "
+        "x8.",
+        f"**Without its ensemble GB-LSR is better**: by {asr_gap('gblsr_asr_nole', 2)} dB at x2, "
+        f"{asr_gap('gblsr_asr_nole', 4)} dB at x4 and {asr_gap('gblsr_asr_nole', 6, 8)} dB at x6 "
+        "and x8.",
+        f"On Set5 it has {show(bundled)} dB at x2 / x3 / x4. Bicubic has {show(bicubic)} dB",
+    ]
+
+
+def describe_times() -> list[str]:
+    scalar, slowest = (
+        VALUES["main", "native", "kodak", arm, "", "inference_ms"][0]
+        for arm in ("gblsr_scalar", "liif")
+    )
+    seconds = [
+        VALUES["asr_timing", "asr_latency", "set14", method, "4", "mean_ms"][0] / 1000
+        for method in ("gblsr_asr", "lte_rdn", "liif_rdn")
+    ]
+    return [
+        f"GB-LSR-Scalar {scalar:.0f} ms by the paper's clock and LIIF, the slowest baseline, "
+        f"{slowest:.0f} ms: {scalar / slowest:.2f} times as long. The paper has 0.247 times",
+        "{:.1f} s for GB-LSR-ASR, {:.1f} s for LTE-RDN and {:.1f} s for LIIF-RDN".format(*seconds),
+    ]
+
+
+def read_record() -> str:
+    return (pages.ROOT / "docs/record/README.md").read_text(encoding="utf-8")
+
+
+def count_arms() -> dict[str, list[int]]:
+    """By arm: how many of its scores are the same, undecided, different, as the record counts."""
+    table = read_record().partition("## Published scores by arm")[2].partition("## ")[0]
+    row = re.compile(r"^\| (?:GB-LSR-)?([\w-]+) \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
+    return {arm: [*map(int, counts)] for arm, *counts in row.findall(table)}
+
+
+def describe_verdicts() -> list[str]:
+    claims = re.search(
+        r"Of (\d+) claims .*?, (\d+) are .*?, (\d+) are .*? (\d+) are", read_record()
+    )
+    assert claims
+    same, unclear, differ = map(sum, zip(*count_arms().values(), strict=True))
+    return [
+        "Of {} claims that these runs are about {} are as the paper says, {} are not and {} are "
+        "undecided".format(*claims.groups()),
+        f"{same} of the {same + unclear + differ} scores that the paper prints with a deviation "
+        f"are the same, {unclear} undecided, {differ} differ",
+    ]
+
+
+def describe_readme() -> list[str]:
+    bundled, bicubic = enlarge_set5("bundled", "gblsr_asr"), enlarge_set5("asr_narrow", "bicubic")
+    ratio = (
+        VALUES["main", "native", "kodak", "gblsr_scalar", "", "inference_ms"][0]
+        / VALUES["main", "native", "kodak", "liif", "", "inference_ms"][0]
+    )
+    arms = count_arms()
+    same, unclear, differ = map(sum, zip(*arms.values(), strict=True))
+    by_arm = [f"{arm} {' / '.join(map(str, arms[arm]))}" for arm in ORDER]
+    above = [gap for name in ("liif_rdn", "lte_rdn") for gap in asr_gaps(name, 4, 6, 8)]
+    paper = [gap for name in ("liif_rdn", "lte_rdn") for gap in paper_gaps(name, 4, 6, 8)]
+    return [
+        f"| {span(paper)} dB at x4 to x8 | {span(above)} dB, small networks |",
+        f"| {same + unclear + differ} numbers | {same} the same, {unclear} undecided, {differ} "
+        "differ |",
+        f"by arm: {', '.join(by_arm)}.",
+        f"{span(lead(published, 'psnr'), 1)} dB | {span(lead(here, 'psnr'), 1)} dB",
+        f"{span(lead(published, 'lpips'))} lower | {span(lead(here, 'lpips'))} lower",
+        f"| 0.247 times, on an H200 | {ratio:.2f} times, on a CPU |",
+        f"{bundled[-1]:.2f} dB on Set5 at x4, where bicubic has {bicubic[-1]:.2f}",
+    ]
+
+
+STATEMENTS = {
+    "docs/results.md": [
+        *describe_verdicts(),
+        *describe_native(),
+        *describe_diagnostics(),
+        *describe_superres(),
+        *describe_times(),
+    ],
+    "README.md": describe_readme(),
+}
+
+
+def read_prose(name: str) -> str:
+    """A page without blocks of code, tables of other sources and the addresses of its links."""
+    text = pages.remove_blocks((pages.ROOT / name).read_text(encoding="utf-8"))
+    text = re.sub(r"^  \|.*\n", "", text, flags=re.M)
+    return " ".join(re.sub(r"\]\([^)]*\)", "]", text).split())
+
+
+@pytest.mark.parametrize(
+    ("page", "statement"), [(page, each) for page, all_ in STATEMENTS.items() for each in all_]
+)
+def test_a_statement_has_the_numbers_of_the_record(page: str, statement: str) -> None:
+    assert statement in read_prose(page)
+
+
+@pytest.mark.parametrize("page", STATEMENTS)
+def test_no_number_of_the_prose_stands_outside_a_statement(page: str) -> None:
+    text = read_prose(page)
+    for statement in sorted([*STATEMENTS[page], *OUTSIDE], key=len, reverse=True):
+        text = text.replace(statement, "")
+    assert not re.findall(r".{0,40}\d\.\d.{0,20}", text)
