@@ -125,7 +125,7 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
     ({"native.training.learning_rate": "2e-3"}, "reads this as text; write 0.002, without"),
     ({"native.training.steps": "many"}, "steps is 'many': Input should be a valid integer"),
-    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes."),
+    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes"),
     # names and paths that no file has
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
     ({"resources": "r" * 300}, "must have no name of over 255 bytes between two /"),
