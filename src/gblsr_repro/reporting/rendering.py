@@ -59,7 +59,7 @@ _LATEX_LETTERS = {
     "©": r"\textcopyright{}",
     "°": r"$^\circ$",
 }
-# Letters that LaTeX prints as they are; of others, as in a data set's terms, the code is shown.
+# Letters that LaTeX prints as they are; of others, as in terms of data sets, the code is shown.
 _PRINTED = re.compile(r"[\n -~\xa0-ž](?<![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų])|‘")
 _LATEX_MARKS = {
     "strong_open": r"\textbf{",
