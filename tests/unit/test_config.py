@@ -110,6 +110,7 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
+    ({"asr.exemplars": {"set41": "img_001"}}, "did you mean 'set14'?"),
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),

@@ -15,7 +15,7 @@ ROOT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from gblsr_repro import config as settings_module
-from gblsr_repro import dependencies
+from gblsr_repro import dependencies, evaluation
 from gblsr_repro.config import get_address, parse_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.analysis import schemas
@@ -124,11 +124,18 @@ ALL_CORES = 10_000
 # As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
 # (see `gblsr_repro.devices`), so that too many wait and do not disturb each other.
 GPU = config["cluster"]["gpu"]
-# The pictures of the qualitative figure, of one seed.
+# The pictures that are compared, of one seed.
 EXEMPLARS = expand(
-    f"{R}/native/exemplars/seed{{seed}}/{{name}}/{{column}}.png",
-    name=["ground_truth", *BENCHMARK],
+    f"{R}/{schemas.EXEMPLAR}",
+    subject=[evaluation.TRUTH, *BENCHMARK],
     column=COLUMNS,
+    allow_missing=True,
+)
+ASR_EXEMPLARS = expand(
+    f"{R}/{schemas.ASR_EXEMPLAR}",
+    subject=[evaluation.TRUTH, evaluation.NEAREST, evaluation.BICUBIC, *METHODS],
+    column=ASR_SETS,
+    scale=map(schemas.format_scale, evaluation.list_compared_scales(config)),
     allow_missing=True,
 )
 LINEAR = [arm for arm, row in ARMS.items() if row.diagnostic == "linear"]
@@ -285,6 +292,13 @@ def list_items_of_page(page):
     if page == "asr_":
         return list_items("asr", timed=False)
     return list_items("native") if page == "native_" else list_items(*BENCHMARKS)
+
+
+def list_pictures_of_page(page):
+    """Return the pictures that a page compares, of the lowest seed."""
+    native = EXEMPLARS if QUALITATIVE in ITEMS else []
+    shown = {"native_": native, "asr_": ASR_EXEMPLARS}.get(page, [*native, *ASR_EXEMPLARS])
+    return expand(shown, seed=min(SEEDS))
 
 
 def find_config(wildcards, output):

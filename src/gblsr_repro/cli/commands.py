@@ -128,7 +128,7 @@ ARGUMENTS = {
         "--seed", type=parse_seed, required=True, help="seed of initialization and shuffling"
     ),
     "run": path("--run", "DIR", "folder of a trained run"),
-    "runs": path("--runs", "RUN", "run folders of trained arms", nargs="+"),
+    "runs": path("--runs", "RUN", "run folders of trained arms or methods", nargs="+"),
     "array": path("--array", "NPY", "training array"),
     "validation": path("--array", "NPY", "validation array"),
     "arrays": path("--arrays", "DIR", "folder of the arrays and of the thresholds of the regions"),

@@ -63,6 +63,7 @@ def _check_names(config: Config) -> Iterator[str]:
         (native["training"]["pixels"], arms, "native.training.pixels", ARMS),
         (native["data"]["exemplars"], columns, "native.data.exemplars", "native.data.evaluate"),
         ([asr["base_method"]], methods, "asr.base_method", METHODS),
+        (asr["exemplars"], read_datasets(), "asr.exemplars", DATASETS),
         (asr["shave_extra"], asr_columns, "asr.shave_extra", "asr.evaluate"),
         (asr["timing"]["datasets"], timed, "asr.timing.datasets", f"asr.evaluate or {DATASETS}"),
         (asr["trained_scales"], asr["scales"], "asr.trained_scales", "asr.scales"),
