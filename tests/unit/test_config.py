@@ -129,7 +129,6 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes"),
     # names and paths that no file has
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
-    ({"resources": "r" * 300}, "must have no name of over 255 bytes between two /"),
     ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`': must be a name of letters"),
     # images that are trained on and evaluated
     ({"native.data.train": ["kodak"]}, "names 'kodak', whose images are those of 'kodak' in nat"),

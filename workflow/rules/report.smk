@@ -19,7 +19,7 @@ for job in filter(AGGREGATED.get, AGGREGATED):
         conda:
             "../../envs/gblsr.yaml"
         params:
-            depends_on=list_dependencies("aggregate", about=job),
+            depends_on=list_dependencies("aggregate", subject=job),
             config=find_config,
             names=AGGREGATED[job],
             aggregates=subpath(output[0], parent=True),

@@ -129,14 +129,6 @@ def _check_training_sets(config: Config) -> Iterator[str]:
             yield f"asr.evaluate names {name!r} for two columns; leave one of them out."
 
 
-def _check_folders(config: Config) -> Iterator[str]:
-    """Check that no file is where the folders of results and of downloads go."""
-    for setting in ("results", "resources"):
-        name = config[setting]
-        if os.path.lexists(name) and not os.path.isdir(name):
-            yield f"{setting} is {shorten(name)}, which is a file or a broken link; name a folder."
-
-
 def _check_results(config: Config) -> Iterator[str]:
     """Check that the results folder holds nothing but results."""
     root = find_repository_root()
@@ -155,7 +147,6 @@ def _check_results(config: Config) -> Iterator[str]:
 
 
 CHECKS = (
-    _check_folders,
     _check_results,
     _check_names,
     _check_released,

@@ -63,11 +63,11 @@ def compose_caption(
     evaluation columns that are shown (default: all).
     """
     sentences = [*lead, item.caption, *notes]
-    if "spread" in item.adds:
+    if "spread" in item.caption_adds:
         scope, *_ = item.scopes
         sentences.append(_describe_error_bars(provenance, Scope(scope)))
     conditions = _describe_timings(provenance, [Scope(name) for name in item.scopes])
-    if "baselines" in item.adds:
+    if "baselines" in item.caption_adds:
         rebuilt = [arm.short for arm in read_arms().values() if arm.group == BASELINE]
         conditions.append(
             f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
