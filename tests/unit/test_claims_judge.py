@@ -9,7 +9,7 @@ from pathlib import Path
 import made
 import pytest
 from conditions import PAPER as RECORDED
-from conditions import merge_provenance, set_setting
+from conditions import merge_provenance, record_demo, set_seeds, set_setting
 from paper_results import build_paper_run
 
 from gblsr_repro.analysis.claims.cells import list_cells
@@ -27,11 +27,6 @@ from gblsr_repro.reporting.claims import summarize
 PAPER = read_paper_aggregates(load())
 RUN = build_paper_run().hold()
 NATIVE, ASR = RECORDED
-DEMO = {
-    "preset": "demo",
-    "seeds": {"gblsr_scalar": [0], "gblsr_asr": [0]},
-    "timed_seeds": {"liif": [0]},
-}
 
 
 def row(claim: str, *recorded: RunConditions, **tables: Rows) -> JudgedClaim:
@@ -170,7 +165,7 @@ def test_a_claim_that_reads_times_counts_the_conditions_of_timings() -> None:
 @pytest.mark.parametrize("claim", ["steps_worse_in_lpips", "criterion_b", "step_fixed_scalar"])
 def test_a_gap_to_the_control_arm_counts_the_conditions_of_that_arm(claim: str) -> None:
     assert row(claim).verdict == Verdict.REPRODUCED
-    found = row(claim, replace(NATIVE, seeds={**NATIVE.seeds, "gblsr_scalar": [0]}))
+    found = row(claim, set_seeds(NATIVE, {"gblsr_scalar": [0]}))
     seeds = "seeds of Scalar: 0 (paper: 0, 1, 2)"
     assert (found.verdict, found.conditions) == (Verdict.DIFFERENT, seeds)
 
@@ -186,7 +181,7 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
 
 @pytest.mark.parametrize(
     "provenance",
-    [Provenance(), merge_provenance(*(replace(paper, **DEMO) for paper in (NATIVE, ASR)))],
+    [Provenance(), merge_provenance(*record_demo(1))],
 )
 def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenance) -> None:
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables)

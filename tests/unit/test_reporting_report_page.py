@@ -81,8 +81,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         evaluate={"kodak": [made.image_set("k", "Kodak-like", 5, 5, stands_in_for="kodak")]},
         devices=["Some CPU"],
         not_timed=[("liif", "paper", "kodak", "it would take 30 GiB")],
-        versions={"torch": "2.11.0"},
-        git={"commit": "c0ffee", "modified": "True"},
+        versions={"torch": ["2.11.0"]},
+        git={"commit": ["c0ffee"], "modified": [True]},
     )
     run.recorded = [recorded]
     run.write()
