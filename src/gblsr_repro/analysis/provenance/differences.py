@@ -126,7 +126,7 @@ class Provenance(BaseModel):
     differences: tuple[Difference, ...] = ()
     benchmarks: dict[str, Benchmark] = {}
     versions: dict[str, list[str]] = {}
-    git: dict[str, list[str | bool]] = {}
+    git: dict[str, list[Any]] = {}
 
     @classmethod
     def paper(cls) -> Provenance:
