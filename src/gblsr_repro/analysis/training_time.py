@@ -125,7 +125,7 @@ def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str
         members = printed.subjects
         name = next((name for name in shown if {*members} <= {*groups[name]}), None)
         if name is not None:
-            printed_times = printed.model_dump(include={*TIME_SUMMARIES}, exclude_none=True)
+            printed_times = printed.model_dump(include={*TIME_SUMMARIES})
             seconds = {each: float(time) for each, time in printed_times.items()}
             published[name] = RunTotals(members, printed.runs, seconds)
     return published
