@@ -35,7 +35,7 @@ RULES = {  # the rules that measure numbers of what was trained
     Scope.ASR_QUALITY: ("asr_evaluate",),
     Scope.ASR_LATENCY: ("asr_latency",),
 }
-OTHERS = {  # settings that numbers depend on through averages or images, or that name data sets
+BESIDE_RULES = {  # settings that count in averages, through images, or by column
     Scope.LOCALITY: ("diagnostics.collapsed_range_fraction", "diagnostics.thresholds"),
     Scope.ABLATION: ("diagnostics.margins",),
     Scope.LATENCY: ("native.data.image_size",),
@@ -130,7 +130,7 @@ def _read_training(run: Json, scopes: tuple[Scope, ...], seeds: Sequence[int]) -
 
 def _collect(scope: Scope, subject: str, config: Config) -> dict[str, Any]:
     """Collect what the measuring of numbers depends on."""
-    settings = select_settings(config, OTHERS.get(scope, ()))
+    settings = select_settings(config, BESIDE_RULES.get(scope, ()))
     for rule in RULES[scope]:
         settings |= collect_dependencies(rule, find_row(subject) if subject else None, config)
     return settings
