@@ -153,7 +153,7 @@ def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(results):
     results.recorded = [replace(PAPER[0], shared_gpu=["liif"])]
     table = results.build("gates")
     assert results.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
-    assert "shared GPU" not in table.caption.on_page  # a page says it once, above
+    assert "shared GPU" not in table.caption.text  # a page says it once, above
     assert any("shared GPU" in text or "same GPU" in text for text in table.caption.differences)
 
 
