@@ -16,34 +16,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made
 import numpy as np
 import pandas as pd
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.provenance.comparison import build_provenance
-from gblsr_repro.analysis.provenance.conditions import SCOPES, RunConditions
+from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.provenance.settings import collect_settings
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
-from gblsr_repro.config import (
-    Config,
-    find_row,
-    load,
-    load_protocol,
-    read_arms,
-    read_datasets,
-    read_methods,
-    read_paper_device,
-)
+from gblsr_repro.config import Config, find_row, load, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
 from gblsr_repro.evaluation import BICUBIC, NEAREST, TRUTH
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_csv, write_json, write_text
-from gblsr_repro.metadata import Images
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
@@ -314,41 +302,6 @@ class Results:
 
 
 # --- what runs recorded of their conditions -------------------------------------------------------
-
-
-def _record_papers_runs(benchmark: str) -> RunConditions:
-    protocol = load_protocol()
-    data = protocol["native"]["data"] if benchmark == "native" else protocol["asr"]
-    subjects = protocol["native"]["arms"] if benchmark == "native" else protocol["asr"]["methods"]
-    names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
-    scopes = list(dict.fromkeys(scope for name in names for scope in SCOPES[name]))
-    identities = {subject: identify_run(find_row(subject), protocol) for subject in subjects}
-    runs = [
-        {"subject": subject, "seed": seed, "identity": identity}
-        for subject, identity in identities.items()
-        for seed in protocol["seeds"]
-    ]
-    train = [_build_whole_set(name) for name in data["train"]]
-    return RunConditions(
-        benchmark,
-        scopes=scopes,
-        settings=collect_settings(scopes, runs, runs, protocol),
-        seeds=dict.fromkeys(subjects, protocol["seeds"]),
-        train=train,
-        validation=train if benchmark == "native" else (),
-        evaluate={column: [_build_whole_set(name)] for column, name in data["evaluate"].items()},
-        devices=[read_paper_device()],
-        timed_on=[read_paper_device()],
-    )
-
-
-def _build_whole_set(name: str) -> Images:
-    row = read_datasets()[name]
-    return made.image_set(name, row.title, row.images, row.images)
-
-
-PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
-"""What the paper's runs would record."""
 
 
 def merge_provenance(*recorded: RunConditions) -> Provenance:

@@ -9,6 +9,7 @@ from typing import Any
 
 import made
 import pytest
+from made_up_runs import PAPER
 
 from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
@@ -22,7 +23,7 @@ from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.metadata import Images, ReleasedOrigin
-from results import PAPER, merge_provenance, set_seeds, set_setting
+from results import merge_provenance, set_seeds, set_setting
 
 NATIVE, ASR = PAPER
 Run = tuple[RunConditions, RunConditions]

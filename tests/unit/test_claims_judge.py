@@ -8,6 +8,7 @@ from pathlib import Path
 
 import made
 import pytest
+from made_up_runs import PAPER as RECORDED
 from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis.claims.cells import list_cells
@@ -21,7 +22,6 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.claims import summarize
-from results import PAPER as RECORDED
 from results import merge_provenance, set_seeds, set_setting
 
 PAPER = read_paper_aggregates(load())
