@@ -197,7 +197,7 @@ ROWS = [
             each("asr_evaluate", METHODS) | BICUBIC | ENLARGED),
     setting("asr.evaluate", {"set14": "demo_kodak"},
             each("asr_evaluate", METHODS) | BICUBIC | ENLARGED | ASR_TIMED),
-    setting("asr.evaluate", {"div2kval": None}, NOTHING),
+    setting("asr.evaluate", {"set5": None}, NOTHING),
     setting("asr.exemplars", {"demo_set14": "camera"}, ENLARGED),
     # Its border of 6 pixels stands for itself; a set under another column has that one's.
     setting("asr.evaluate", {"other": "demo_div2k_valid", "div2kval": None},
