@@ -6,6 +6,7 @@ where the source does not say). The paper's files leave out the keys that none o
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
@@ -134,10 +135,16 @@ class Aggregates:
     tables: dict[str, Rows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.results = self.folder.parent
+        self.results, self.clock = self.folder.parent, PAPER
         self.arms, self.methods, self.datasets = read_arms(), read_methods(), read_datasets()
         self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
         self._cells: dict[str, dict[CellKey, Summary]] = {}
+
+    def choose_clock(self, clock: str) -> Aggregates:
+        """Return the same aggregates, of which tables show the times by another clock."""
+        other = copy.copy(self)
+        other.clock = clock
+        return other
 
     # --- numbers ---
 

@@ -30,17 +30,6 @@ Cells = Sequence[Cell]
 
 
 @dataclass(frozen=True)
-class BodyRow:
-    """A body row: its cells, and the key of what they are about, by which tables are compared.
-
-    The key is that of an arm, a method, a data set or a group, and empty for a heading.
-    """
-
-    key: str
-    cells: Cells
-
-
-@dataclass(frozen=True)
 class Table:
     """A table: its label, column types, header rows, groups of body rows, and caption.
 
@@ -55,14 +44,14 @@ class Table:
     label: str
     columns: Sequence[str]
     header: Sequence[Cells]
-    groups: Sequence[Sequence[BodyRow]]
+    groups: Sequence[Sequence[Cells]]
     caption: Caption = field(default_factory=Caption)
     size: str = "footnotesize"
     separation: float = 4
     paired: bool = False
 
     @property
-    def rows(self) -> list[BodyRow]:
+    def rows(self) -> list[Cells]:
         """All body rows, group after group."""
         return [row for group in self.groups for row in group]
 

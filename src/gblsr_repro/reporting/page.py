@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .. import __version__
 from .captions import Caption
-from .layout import BodyRow, Cells, Table
+from .layout import Cells, Table
 from .rendering import render_template
 
 WIDE = 800  # pixels of a figure across two columns
@@ -54,9 +54,8 @@ def build_simple_table(
     header: Sequence[str], rows: Iterable[Cells], columns: str = "", caption: str = ""
 ) -> Table:
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
-    group = [BodyRow("", cells) for cells in rows]
     return Table(
-        "", columns or "l" * len(header), [header], [group], caption=Caption(on_page=caption)
+        "", columns or "l" * len(header), [header], [[*rows]], caption=Caption(on_page=caption)
     )
 
 

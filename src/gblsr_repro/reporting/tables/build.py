@@ -9,10 +9,11 @@ from pathlib import Path
 from ...analysis.reader import Aggregates
 from ...config import Item
 from ...errors import UserError
+from ...evaluation import FAST
 from ...files import write_text
 from ..captions import Caption, compose_caption, point_to_conditions
 from ..items import build_item
-from ..layout import DASH, BodyRow, Span, Table
+from ..layout import DASH, Cells, Span, Table
 from ..rendering import render_template
 from .published import build_published, times_the_papers_sets
 from .sheet import Sheet, SheetGroup
@@ -35,7 +36,7 @@ LEAD_OTHER_SETS = (
 
 def build_tables(source: Aggregates, item: Item) -> list[Table]:
     """Build the tables of an item with their captions; `UserError` names what is missing."""
-    sheets = [sheet.leave_out_beside_rows() for sheet in build_item(item, source)]
+    sheets: list[Sheet] = [sheet.leave_out_beside_rows() for sheet in build_item(item, source)]
     return [
         replace(set_table(sheet), caption=_compose_caption(sheet, source, item)) for sheet in sheets
     ]
@@ -51,9 +52,11 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
         published = build_published(source, item, measured)
     except UserError:
         published = [replace(sheet, groups=[]) for sheet in measured]
-    tables = [*map(set_table_beside, measured, published)]
+    timed = any(column.timed for sheet in measured for column in sheet.columns)
+    fast = build_item(item, source.choose_clock(FAST)) if timed else measured
+    tables = [*map(set_table_beside, measured, published, fast)]
     lead = [BESIDE_LEAD]
-    if any(FAST_PATH in row.cells for table in tables for row in table.rows):
+    if any(FAST_PATH in row for table in tables for row in table.rows):
         lead.append(LEAD_FAST_PATH)
     if "asr_latency" in item.needs and not times_the_papers_sets(source.config):
         lead.append(LEAD_OTHER_SETS)
@@ -73,15 +76,15 @@ def _compose_caption(
 
 
 def set_table(sheet: Sheet) -> Table:
-    """Set a table from its numbers alone."""
-    groups = []
-    for group in sheet.groups:
-        texts = sheet.format_group(group.rows)
-        rows = [
-            BodyRow(row.key, [row.name, *cells.values()])
-            for row, cells in zip(group.rows, texts, strict=True)
+    """Set a table from one side alone."""
+    texts = sheet.format_cells()
+    groups = [
+        [
+            *_set_heading(group, len(sheet.columns) + 1),
+            *([row.name, *texts[row.about].values()] for row in group.rows),
         ]
-        groups.append([*_set_heading(group, len(sheet.columns) + 1), *rows])
+        for group in sheet.groups
+    ]
     return Table(
         sheet.label,
         [sheet.name_type, *(column.type for column in sheet.columns)],
@@ -92,42 +95,29 @@ def set_table(sheet: Sheet) -> Table:
     )
 
 
-def set_table_beside(measured: Sheet, published: Sheet) -> Table:
+def set_table_beside(measured: Sheet, published: Sheet, fast: Sheet) -> Table:
     """Set a table with the published cells of a row above the measured ones, and its fast path.
 
     A measured row without a published counterpart gets dashes. Text that both have in a paragraph
     column stands once. The fast path has a row of its times where there are any.
     """
-    paper = {
-        (group.key, row.key): cells
-        for group in published.groups
-        for row, cells in zip(group.rows, published.format_group(group.rows), strict=True)
-    }
-    groups = []
+    columns, groups = measured.columns, []
+    here, paper, timed = (sheet.format_cells() for sheet in (measured, published, fast))
     for group in measured.groups:
-        rows = _set_heading(group, len(measured.columns) + 2)
-        for row, here in zip(group.rows, measured.format_group(group.rows), strict=True):
-            published_cells = paper.get((group.key, row.key), {})
-            above = {
-                column.key: published_cells.get(column.key, DASH) for column in measured.columns
-            }
-            below = {
-                column.key: ""
-                for column in measured.columns
-                if column.type.startswith("p") and here[column.key] == above[column.key]
-            }
-            rows.append(BodyRow(row.key, [row.name, "paper", *above.values()]))
-            rows.append(BodyRow(row.key, ["", "here", *(here | below).values()]))
-            if any(number.measured for number in row.fast.values()):
-                fast = [
-                    column.format(row.fast[column.key]) if column.timed else ""
-                    for column in measured.columns
-                ]
-                rows.append(BodyRow(row.key, ["", FAST_PATH, *fast]))
+        rows = _set_heading(group, len(columns) + 2)
+        for row in group.rows:
+            below = here[row.about]
+            above = {c.key: paper.get(row.about, {}).get(c.key, DASH) for c in columns}
+            times = {c.key: timed[row.about][c.key] if c.timed else "" for c in columns}
+            once = {c.key for c in columns if c.type[0] == "p" and below[c.key] == above[c.key]}
+            rows.append([row.name, "paper", *above.values()])
+            rows.append(["", "here", *(below | dict.fromkeys(once, "")).values()])
+            if not {DASH, ""}.issuperset(times.values()):
+                rows.append(["", FAST_PATH, *times.values()])
         groups.append(rows)
     return Table(
         f"{measured.label}-vs-paper",
-        [measured.name_type, "l", *(column.type for column in measured.columns)],
+        [measured.name_type, "l", *(column.type for column in columns)],
         [[cells[0], "", *cells[1:]] for cells in measured.header],
         groups,
         size="scriptsize",
@@ -136,8 +126,8 @@ def set_table_beside(measured: Sheet, published: Sheet) -> Table:
     )
 
 
-def _set_heading(group: SheetGroup, columns: int) -> list[BodyRow]:
-    return [BodyRow("", [Span(group.heading, columns, "l")])] if group.heading else []
+def _set_heading(group: SheetGroup, columns: int) -> list[Cells]:
+    return [[Span(group.heading, columns, "l")]] if group.heading else []
 
 
 def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:
