@@ -19,7 +19,7 @@ from PIL import Image
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS
+from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, list_columns
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import BandwidthFields
@@ -100,7 +100,9 @@ class Results:
         """Set the parameters of all arms, with other `counts` by arm; 0 leaves an arm out."""
         listed = dict.fromkeys(ARMS, 1_000_000) | {"gblsr_scalar": 989_955} | counts
         self.rows["budget"] = [
-            {"arm": a, "parameters": count} for a, count in listed.items() if count
+            {"arm": arm, "metric": "parameters", "mean": count}
+            for arm, count in listed.items()
+            if count
         ]
 
     def add_quality(
@@ -224,7 +226,7 @@ class Results:
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, rows in self.rows.items():
             known = ({key: value for key, value in row.items() if value == value} for row in rows)
-            write_csv(self.folder / f"{name}.csv", SCHEMAS[name].columns, known)
+            write_csv(self.folder / f"{name}.csv", list_columns(name), known)
         write_provenance(self.folder, self.recorded)
         return self.folder
 

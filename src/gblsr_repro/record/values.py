@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..analysis import aggregate
 from ..analysis.reader import read_rows
-from ..analysis.schemas import RUN_COLUMNS, RUN_FOLDERS, SCHEMAS
+from ..analysis.schemas import OVER_SEEDS, RUN_COLUMNS, RUN_FOLDERS
 from ..config import Config
 
 MAIN = "main"  # the setup by which claims are judged
@@ -35,9 +35,7 @@ Tables = dict[str, pd.DataFrame]
 def collect_tables(results: Path, config: Config, setup: str) -> Tables:
     """Collect the lines of all that was measured below `results`. Raises `UserError`."""
     values = [
-        aggregate.read_values(name, results, config).assign(aggregate=name)
-        for name, schema in SCHEMAS.items()
-        if schema.over_seeds
+        aggregate.read_values(name, results, config).assign(aggregate=name) for name in OVER_SEEDS
     ]
     runs = [
         pd.DataFrame(

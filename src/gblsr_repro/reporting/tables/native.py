@@ -144,9 +144,7 @@ def build_winners(source: Aggregates) -> list[Sheet]:
         columns += [
             SheetColumn(f"best_{name}", f"{best} (any)", any_arm, "l1"),
             SheetColumn(f"best_baseline_{name}", f"{best} (baseline)", baseline, "l1"),
-            SheetColumn(
-                f"gap_{name}", f"Δ {metric.title}", gap, digits=metric.digits, signed=True
-            ),
+            SheetColumn(f"gap_{name}", f"Δ {metric.title}", gap, digits=metric.digits, signed=True),
         ]
     rows = []
     for dataset in source.evaluate:
@@ -175,7 +173,7 @@ def _name_best(source: Aggregates, dataset: str, metric: Metric, best: Sequence[
 
 def build_fairness(source: Aggregates) -> list[Sheet]:
     """Build Table 8: trainable parameters of every arm and their ratio to the main arm's."""
-    counts = {row["arm"]: row["parameters"] for row in source.table("budget")}
+    counts = {arm: cell.mean for (arm, _), cell in source.cells("budget").items()}
     budget = compare_with_anchor(counts, source.config)
     arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in budget]
     source.require(arms, "budget", "arm of the main tables")
