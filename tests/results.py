@@ -255,11 +255,11 @@ class Results:
 
     def build_cells(self, name: str) -> dict[str, list[str]]:
         """Build a table; return its cells by the label of their row."""
-        return {row.cells[0]: list(row.cells[1:]) for row in self.build(name).rows}
+        return {row[0]: list(row[1:]) for row in self.build(name).rows}
 
     def build_pairs(self, name: str) -> dict[str, tuple[list[str], list[str]]]:
         """Build a table beside the paper's; return published and measured cells by row."""
-        lines = [list(row.cells) for row in self.build(f"{name}_vs_paper").rows]
+        lines = [list(row) for row in self.build(f"{name}_vs_paper").rows]
         return {
             above[0]: (above[2:], below[2:])
             for above, below in zip(lines[::2], lines[1::2], strict=True)
@@ -268,7 +268,7 @@ class Results:
     def build_clock_rows(self, name: str) -> dict[tuple[str, str], list[str]]:
         """Build a table beside the paper's; return its cells by row and kind of row."""
         cells, label = {}, ""
-        for line in (row.cells for row in self.build(f"{name}_vs_paper").rows):
+        for line in self.build(f"{name}_vs_paper").rows:
             label = line[0] or label
             cells[label, line[1]] = list(line[2:])
         return cells

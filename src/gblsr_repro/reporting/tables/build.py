@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ..items import build_item
 from ..layout import DASH, Cells, Span, Table
 from ..rendering import render_template
 from .published import build_published, times_the_papers_sets
-from .sheet import Sheet, SheetGroup
+from .sheet import Sheet, SheetGroup, Texts
 
 BESIDE_PAPER = "_vs_paper"
 FAST_PATH = "fast path"
@@ -48,13 +49,13 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     Columns that the paper does not have get dashes. `UserError` names what is missing.
     """
     measured: list[Sheet] = build_item(item, source)
-    try:
-        published = build_published(source, item, measured)
-    except UserError:
-        published = [replace(sheet, groups=[]) for sheet in measured]
+    paper: Texts = {}
+    with suppress(UserError):  # a table that the paper does not have
+        for sheet in build_published(source, item, measured):
+            paper |= sheet.format_cells()
     timed = any(column.timed for sheet in measured for column in sheet.columns)
     fast = build_item(item, source.choose_clock(FAST)) if timed else measured
-    tables = [*map(set_table_beside, measured, published, fast)]
+    tables = [set_table_beside(*sheets, paper) for sheets in zip(measured, fast, strict=True)]
     lead = [BESIDE_LEAD]
     if any(FAST_PATH in row for table in tables for row in table.rows):
         lead.append(LEAD_FAST_PATH)
@@ -77,14 +78,12 @@ def _compose_caption(
 
 def set_table(sheet: Sheet) -> Table:
     """Set a table from one side alone."""
-    texts = sheet.format_cells()
-    groups = [
-        [
-            *_set_heading(group, len(sheet.columns) + 1),
-            *([row.name, *texts[row.about].values()] for row in group.rows),
-        ]
-        for group in sheet.groups
-    ]
+    texts, groups = sheet.format_cells(), []
+    for group in sheet.groups:
+        rows = _set_heading(group, len(sheet.columns) + 1)
+        for row in group.rows:
+            rows.append([row.name, *(texts[row.about, column.key] for column in sheet.columns)])
+        groups.append(rows)
     return Table(
         sheet.label,
         [sheet.name_type, *(column.type for column in sheet.columns)],
@@ -95,25 +94,26 @@ def set_table(sheet: Sheet) -> Table:
     )
 
 
-def set_table_beside(measured: Sheet, published: Sheet, fast: Sheet) -> Table:
+def set_table_beside(measured: Sheet, fast: Sheet, paper: Texts) -> Table:
     """Set a table with the published cells of a row above the measured ones, and its fast path.
 
-    A measured row without a published counterpart gets dashes. Text that both have in a paragraph
-    column stands once. The fast path has a row of its times where there are any.
+    Cells that the paper does not have are dashes. Text that both have in a paragraph column stands
+    once. The fast path has a row of its times where there are any.
     """
     columns, groups = measured.columns, []
-    here, paper, timed = (sheet.format_cells() for sheet in (measured, published, fast))
+    here, timed = measured.format_cells(), fast.format_cells()
     for group in measured.groups:
         rows = _set_heading(group, len(columns) + 2)
         for row in group.rows:
-            below = here[row.about]
-            above = {c.key: paper.get(row.about, {}).get(c.key, DASH) for c in columns}
-            times = {c.key: timed[row.about][c.key] if c.timed else "" for c in columns}
-            once = {c.key for c in columns if c.type[0] == "p" and below[c.key] == above[c.key]}
-            rows.append([row.name, "paper", *above.values()])
-            rows.append(["", "here", *(below | dict.fromkeys(once, "")).values()])
-            if not {DASH, ""}.issuperset(times.values()):
-                rows.append(["", FAST_PATH, *times.values()])
+            keys = [(row.about, column.key) for column in columns]
+            above, below = [paper.get(key, DASH) for key in keys], [here[key] for key in keys]
+            for place, column in enumerate(columns):
+                if column.type.startswith("p") and below[place] == above[place]:
+                    below[place] = ""
+            times = [timed[key] if c.timed else "" for key, c in zip(keys, columns, strict=True)]
+            rows += [[row.name, "paper", *above], ["", "here", *below]]
+            if not {DASH, ""}.issuperset(times):
+                rows.append(["", FAST_PATH, *times])
         groups.append(rows)
     return Table(
         f"{measured.label}-vs-paper",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
 
 from ...analysis.criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, Outcome, judge_criteria
 from ...analysis.provenance.differences import SHARED_GPU, Scope
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
-from ...analysis.statistics import Summary
 from ..captions import list_missing_rows
 from ..layout import format_difference
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
@@ -97,29 +97,26 @@ def build_locality(source: Aggregates) -> list[Sheet]:
         f"edges ≥ {edge} dB, all against the control",
         list_missing_rows({arm.short: [source.cell("ablation", arm.arm, "psnr")] for arm in arms}),
     ]
-    untested = {arm.arm for arm in arms if arm.diagnostic in ("control", "reference")}
     control = {arm.arm for arm in arms if arm.diagnostic == "control"}
+    untested = control | {arm.arm for arm in arms if arm.diagnostic == "reference"}
 
-    def read_psnr(arm: str) -> Summary:
-        return source.cell("ablation", arm, "psnr")
-
-    def read_psnr_gap(arm: str) -> SheetValue:
-        return NOT_TESTED if arm in control else source.cell("ablation", arm, "delta_psnr")
-
-    def read_lpips_gap(arm: str) -> SheetValue:
-        return NOT_TESTED if arm in untested else source.cell("ablation", arm, "delta_lpips")
-
-    def read_tests(arm: str) -> SheetValue:
-        return NOT_TESTED if arm in untested else source.cell("locality", arm, "tests_met")
+    def read(aggregate: str, number: str, besides: Collection[str]) -> Callable[[str], SheetValue]:
+        return lambda arm: NOT_TESTED if arm in besides else source.cell(aggregate, arm, number)
 
     def read_criteria(arm: str) -> str:
         return NOT_TESTED if arm in untested else _format_criteria(source, arm)
 
+    tests, psnr, psnr_gap, lpips_gap = (
+        read("locality", "tests_met", untested),
+        read("ablation", "psnr", ()),
+        read("ablation", "delta_psnr", control),
+        read("ablation", "delta_lpips", untested),
+    )
     columns = [
-        SheetColumn("tests_met", "T1–T4", read_tests, "l", unit="/4"),
-        SheetColumn("psnr", "whole-image PSNR (dB)", read_psnr, "l", 3),
-        SheetColumn("delta_psnr", "Δ PSNR", read_psnr_gap, digits=3, signed=True),
-        SheetColumn("delta_lpips", "Δ LPIPS", read_lpips_gap, digits=3, signed=True),
+        SheetColumn("tests_met", "T1–T4", tests, "l", unit="/4"),
+        SheetColumn("psnr", "whole-image PSNR (dB)", psnr, "l", 3),
+        SheetColumn("delta_psnr", "Δ PSNR", psnr_gap, digits=3, signed=True),
+        SheetColumn("delta_lpips", "Δ LPIPS", lpips_gap, digits=3, signed=True),
         SheetColumn("criteria", "Criteria result", read_criteria, "l1"),
     ]
     rows = [

@@ -28,14 +28,16 @@ def read_printed() -> dict[tuple[str, str, str], str]:
 
 
 def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -> list[Sheet]:
-    """Build a table with the paper's rows, in the columns of the measured one.
+    """Build a table with the paper's rows and columns, of super-resolution with the run's sets.
 
-    Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
+    Raises `UserError` when the paper has none.
     """
     if item.needs in [(runs,) for runs in RUN_FOLDERS.values()]:
         shown = [row.about[-1] for row in measured[0].groups[0].rows]
         return build_published_times(item.part, shown)
-    sheets: list[Sheet] = build_item(item, read_paper_aggregates(_adapt_protocol(source.config)))
+    paper = copy.deepcopy(load_protocol())
+    paper["asr"]["timing"] = source.config["asr"]["timing"]
+    sheets: list[Sheet] = build_item(item, read_paper_aggregates(paper))
     # Printed means over timed sets stand only where the sets are the paper's.
     left_out = {
         column.key
@@ -55,13 +57,3 @@ def times_the_papers_sets(config: Config) -> bool:
     """Return whether super-resolution is timed on the paper's sets, at its scale factor."""
     timing, published = config["asr"]["timing"], load_protocol()["asr"]["timing"]
     return all(timing[key] == published[key] for key in ("datasets", "scale"))
-
-
-def _adapt_protocol(config: Config) -> Config:
-    """Return the paper's configuration with the columns and rows of a run's tables."""
-    paper = copy.deepcopy(load_protocol())
-    paper["native"]["data"]["evaluate"] = config["native"]["data"]["evaluate"]
-    paper["native"]["arms"] = config["native"]["arms"]
-    for key in ("evaluate", "scales", "trained_scales", "timing", "methods"):
-        paper["asr"][key] = config["asr"][key]
-    return paper

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, product
 
 from ...analysis.metrics import Metric
 from ...analysis.statistics import Summary, mark_bold
@@ -17,8 +17,8 @@ from ..layout import DASH, Cells, Span, format_difference, format_summary
 SheetValue = Summary | str
 About = tuple[str, ...]
 """What a row is about: an arm, a method, a data set or a group; a data set and a method."""
-Texts = dict[str, str]
-"""The formatted cells of a row, by column."""
+Texts = dict[tuple[About, str], str]
+"""Formatted cells by what their row is about, and by the key of their column."""
 ANY_ROW = "*"  # of printed cells
 
 
@@ -138,24 +138,17 @@ class Sheet:
         except ValueError:
             return text
 
-    def format_cells(self) -> dict[About, Texts]:
-        """Format the cells of every row, the best of a column and group in bold."""
-        texts: dict[About, Texts] = {row.about: {} for group in self.groups for row in group.rows}
-        for group in self.groups:
-            for column in self.columns:
-                values = [self.read(column, row) for row in group.rows]
-                best = self._find_best(column, group.rows, values)
-                for row, value, is_best in zip(group.rows, values, best, strict=True):
-                    text = column.format(value)
-                    is_bold = is_best or column.key in row.strong
-                    texts[row.about][column.key] = f"**{text}**" if is_bold else text
+    def format_cells(self) -> Texts:
+        """Format all cells, the best of a column and group in bold."""
+        texts = {}
+        for group, column in product(self.groups, self.columns):
+            values = [self.read(column, row) for row in group.rows]
+            numbers = [value if isinstance(value, Summary) else Summary() for value in values]
+            best = [False] * len(values)
+            if column.metric:
+                compared = [row.compared for row in group.rows]
+                best = mark_bold(numbers, column.metric, self.significance, compared)
+            for row, value, is_best in zip(group.rows, values, best, strict=True):
+                text, is_bold = column.format(value), is_best or column.key in row.strong
+                texts[row.about, column.key] = f"**{text}**" if is_bold else text
         return texts
-
-    def _find_best(
-        self, column: SheetColumn, rows: Sequence[SheetRow], values: Sequence[SheetValue]
-    ) -> list[bool]:
-        if column.metric is None:
-            return [False] * len(rows)
-        numbers = [value if isinstance(value, Summary) else Summary() for value in values]
-        compared = [row.compared for row in rows]
-        return mark_bold(numbers, column.metric, self.significance, compared)

@@ -54,7 +54,7 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], lab
         )
 
     columns = [
-        SheetColumn(f"x{key}", f"×{key}", read_at(key), digits=metric.digits, spread=True,
+        SheetColumn(f"{metric.name}_x{key}", f"×{key}", read_at(key), digits=metric.digits, spread=True,
                     metric=metric)
         for key in keys
     ]  # fmt: skip

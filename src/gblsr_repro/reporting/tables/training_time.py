@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from math import isnan, nan
+from math import isnan
 
 from ...analysis import schemas
 from ...analysis.reader import Aggregates
@@ -69,13 +69,13 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
         return SheetRow((group,), f"{_name_group(group)} ({shorts}; {count})")
 
     def read_range(group: str) -> str:
-        times = [format_time(shown[group], f"{each}_seconds") for each in ("shortest", "longest")]
-        return "" if group == TOTAL else "–".join(dict.fromkeys(times))
+        times = shown[group].shortest_seconds, shown[group].longest_seconds
+        return "" if group == TOTAL else "–".join(dict.fromkeys(map(format_time, times)))
 
     columns = [
         SheetColumn("runs", "runs", lambda group: f"{shown[group].runs}"),
         SheetColumn("per_run", "per-run", read_range),
-        SheetColumn("total", "total", lambda group: format_time(shown[group], "total_seconds")),
+        SheetColumn("total", "total", lambda group: format_time(shown[group].total_seconds)),
     ]
     body = [[*map(build_row, papers)], [SheetRow((TOTAL,), "**Total**", strong=("runs", "total"))]]
     body += [[build_row(OWN)]] if OWN in groups else []
@@ -111,9 +111,8 @@ def _count_runs(runs: int, members: int, noun: str) -> str:
     return f"{text}, {runs} runs in all" if rest else f"{text} × {format_count(seeds, 'seed')}"
 
 
-def format_time(trainings: RunTotals, name: str) -> str:
-    """Format a time of some runs: 45s, 3m07s, 2h05m, 1,428h18m; a dash where it is not known."""
-    seconds = trainings.seconds.get(name, nan)
+def format_time(seconds: float) -> str:
+    """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m; NaN is a dash."""
     if isnan(seconds):
         return DASH
     return re.sub(r"^\d{4,}", lambda hours: f"{int(hours[0]):,}", format_duration(seconds))
