@@ -123,41 +123,44 @@ def _build_quality(
 def build_winners(source: Aggregates) -> list[Sheet]:
     """Build Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
     main, columns = source.main_arm.arm, []
-
-    def find_best(dataset: str, metric: Metric, arms: Mapping[str, Arm]) -> list[str]:
-        return find_best_arms(source, dataset, metric, arms)
-
-    def name_best(metric: Metric, arms: Mapping[str, Arm]) -> Callable[[str], str]:
-        return lambda dataset: _name_best(source, dataset, metric, find_best(dataset, metric, arms))
-
-    def read_gap(metric: Metric) -> Callable[[str], Summary]:
-        def read(dataset: str) -> Summary:
-            rivals = find_best(dataset, metric, source.baselines)
-            return Summary(read_value(source, gap_to_best, main, rivals, metric, dataset))
-
-        return read
-
+    strong: dict[str, list[str]] = {dataset: [] for dataset in source.evaluate}
     for metric in (PSNR, LPIPS):
-        name, best = metric.name, f"best {metric.title}"
-        any_arm, baseline = (name_best(metric, a) for a in (source.compared, source.baselines))
-        gap = read_gap(metric)
+        of_any, of_baselines = (
+            {name: find_best_arms(source, name, metric, arms) for name in source.evaluate}
+            for arms in (source.compared, source.baselines)
+        )
+        gaps = {
+            name: Summary(read_value(source, gap_to_best, main, best, metric, name))
+            for name, best in of_baselines.items()
+        }
+        gap = f"gap_{metric.name}"
         columns += [
-            SheetColumn(f"best_{name}", f"{best} (any)", any_arm, "l1"),
-            SheetColumn(f"best_baseline_{name}", f"{best} (baseline)", baseline, "l1"),
-            SheetColumn(f"gap_{name}", f"Δ {metric.title}", gap, digits=metric.digits, signed=True),
+            _build_best_column(source, metric, "best", "any", of_any),
+            _build_best_column(source, metric, "best_baseline", "baseline", of_baselines),
+            SheetColumn(
+                gap, f"Δ {metric.title}", gaps.__getitem__, digits=metric.digits, signed=True
+            ),
         ]
-    rows = []
-    for dataset in source.evaluate:
-        if any(find_best(dataset, metric, source.compared) for metric in (PSNR, LPIPS)):
-            strong = [
-                f"gap_{metric.name}"
-                for metric in (PSNR, LPIPS)
-                for best in find_best(dataset, metric, source.baselines)[:1]
-                if is_better(source, dataset, metric, main, best)
-            ]
-            rows.append(SheetRow((dataset,), name_dataset(source, "native", dataset), strong))
+        for dataset, best in of_baselines.items():
+            if best and is_better(source, dataset, metric, main, best[0]):
+                strong[dataset].append(gap)
+    rows = [
+        SheetRow((dataset,), name_dataset(source, "native", dataset), strong[dataset])
+        for dataset in source.evaluate
+        if any(find_best_arms(source, dataset, m, source.compared) for m in (PSNR, LPIPS))
+    ]
     source.require(rows, "native", "PSNR or LPIPS to compare")
     return [Sheet("winners", "l", ["Dataset"], columns, [SheetGroup(rows)])]
+
+
+def _build_best_column(
+    source: Aggregates, metric: Metric, key: str, whose: str, best: Mapping[str, Sequence[str]]
+) -> SheetColumn:
+    """Build a column of the best arms by data set."""
+    names = {dataset: _name_best(source, dataset, metric, arms) for dataset, arms in best.items()}
+    return SheetColumn(
+        f"{key}_{metric.name}", f"best {metric.title} ({whose})", names.__getitem__, "l1"
+    )
 
 
 def _name_best(source: Aggregates, dataset: str, metric: Metric, best: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ def read_printed() -> dict[tuple[str, str, str], str]:
 
 
 def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -> list[Sheet]:
-    """Build a table with the paper's rows and columns, of super-resolution with the run's sets.
+    """Build the paper's table, of super-resolution with the run's methods and timed sets.
 
     Raises `UserError` when the paper has none.
     """
@@ -36,7 +36,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -
         shown = [row.about[-1] for row in measured[0].groups[0].rows]
         return build_published_times(item.part, shown)
     paper = copy.deepcopy(load_protocol())
-    paper["asr"]["timing"] = source.config["asr"]["timing"]
+    paper["asr"] |= {name: source.config["asr"][name] for name in ("methods", "timing")}
     sheets: list[Sheet] = build_item(item, read_paper_aggregates(paper))
     # Printed means over timed sets stand only where the sets are the paper's.
     left_out = {

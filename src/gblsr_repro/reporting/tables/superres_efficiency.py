@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -30,6 +29,8 @@ from ..names import name_dataset, select_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 from .superres_quality import MEGA, describe_parameters
 
+Comparison = Callable[..., Estimate]
+"""One of the functions of `derived` that compare a method with another."""
 WIDTH = "r4.7em"
 """The type of the columns of Table 6."""
 
@@ -56,15 +57,11 @@ class Efficiency:
         """Read a time of a method in ms or its peak memory in MiB."""
         return self.source.cell("asr_latency", dataset, method, self.scale, self.clock, metric)
 
-    def compare_times(
-        self, compute: Callable[..., Estimate], reference: str, method: str
-    ) -> Summary:
+    def compare_times(self, compute: Comparison, reference: str, method: str) -> Summary:
         """Compare the times or the memory of a method with another's."""
         return Summary(read_value(self.source, compute, method, reference, self.timing))
 
-    def compare_quality(
-        self, compute: Callable[..., Estimate], scales: Sequence[str], method: str
-    ) -> Summary:
+    def compare_quality(self, compute: Comparison, scales: Sequence[str], method: str) -> Summary:
         """Compare the PSNR-Y of a method with that of base, on the cells of some scales."""
         cells = [cell for cell in self.list_cells(method) if cell[1] in scales]
         return Summary(read_value(self.source, compute, method, self.base, cells))
@@ -77,18 +74,18 @@ class Efficiency:
             if all(self.read_psnr(*cell, name).measured for name in (method, self.base))
         ]
 
-    def list_notes(self, methods: Iterable[str], averaged: Iterable[str]) -> list[str | None]:
-        """List for the caption over how many seeds numbers are, and which methods have no time.
-
-        `methods` are the rows of the table, `averaged` all methods that its numbers are of.
-        """
-        rows, timed = {}, {}
-        for method in averaged:
-            name = self.source.methods[method].name
-            timed[name] = [self.read_latency(dataset, "mean_ms", method) for dataset in self.sets]
-            rows[name] = [*timed[name], *(self.read_psnr(*cell, method) for cell in self.grid)]
-        names = [self.source.methods[method].name for method in methods]
-        missing = list_missing_rows({name: timed[name] for name in names})
+    def list_notes(self, methods: Collection[str]) -> list[str | None]:
+        """List for the caption over how many seeds numbers are, and which methods have no time."""
+        names = {method: self.source.methods[method].name for method in (*methods, self.base)}
+        timed = {
+            method: [self.read_latency(dataset, "mean_ms", method) for dataset in self.sets]
+            for method in names
+        }
+        rows = {
+            name: [*timed[method], *(self.read_psnr(*cell, method) for cell in self.grid)]
+            for method, name in names.items()
+        }
+        missing = list_missing_rows({names[method]: timed[method] for method in methods})
         return [describe_seeds(rows, spread=False), missing]
 
 
@@ -113,7 +110,7 @@ def build_asr_latency(source: Aggregates) -> list[Sheet]:
         SheetGroup([SheetRow((name,), _format_name(method)) for name, method in part.items()])
         for part in parts
     ]
-    notes = [describe_parameters(source, methods), *efficiency.list_notes(methods, methods)]
+    notes = [describe_parameters(source, methods), *efficiency.list_notes(methods)]
     corner = ["Method", ""]
     return [
         Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets, separation=2),
@@ -126,21 +123,22 @@ def _build_latency_columns(
     """Build the columns of Table 6: PSNR-Y and time on some sets, speeds against baselines."""
     source, scale = efficiency.source, efficiency.scale
     titles = {name: f"{name_dataset(source, 'asr', name)} ×{scale}" for name in sets}
-    columns = []
-    for name, title in titles.items():
-        read = partial(efficiency.read_psnr, name, scale)
-        column = SheetColumn(f"psnr_y_{name}", title, read, WIDTH, PSNR_Y.digits)
-        columns.append(replace(column, above=PSNR_Y.arrowed_heading))
-    for name, title in titles.items():
-        read = partial(efficiency.read_latency, name, "mean_ms")
-        column = SheetColumn(f"ms_{name}", title, read, WIDTH, 2, timed=True)
-        columns.append(replace(column, above="ms/img ↓"))
-    for name in _select_references(baselines):
-        title = f"vs {baselines[name].name}"
-        read = partial(efficiency.compare_times, geometric_mean_speed, name)
-        column = SheetColumn(f"speed_{name}", title, read, WIDTH, 2, "×", timed=True)
-        columns.append(replace(column, above="Speed ↑"))
-    return columns
+    quality = {name: partial(efficiency.read_psnr, name, scale) for name in sets}
+    times = {name: partial(efficiency.read_latency, name, "mean_ms") for name in sets}
+    speeds = {
+        name: partial(efficiency.compare_times, geometric_mean_speed, name)
+        for name in _select_references(baselines)
+    }
+    # fmt: off
+    return [
+        *(SheetColumn(f"psnr_y_{name}", titles[name], read, WIDTH, PSNR_Y.digits,
+                      above=PSNR_Y.arrowed_heading) for name, read in quality.items()),
+        *(SheetColumn(f"ms_{name}", titles[name], read, WIDTH, 2, timed=True,
+                      above="ms/img ↓") for name, read in times.items()),
+        *(SheetColumn(f"speed_{name}", f"vs {baselines[name].name}", read, WIDTH, 2, "×",
+                      timed=True, above="Speed ↑") for name, read in speeds.items()),
+    ]
+    # fmt: on
 
 
 def _select_references(baselines: Mapping[str, Method]) -> list[str]:
@@ -175,7 +173,7 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
     columns = _build_pareto_columns(efficiency)
     notes = [
         _list_partial_variants(efficiency, [name for name in methods if name != base]),
-        *efficiency.list_notes(methods, [base, *methods]),
+        *efficiency.list_notes(methods),
     ]
     label, corner = f"asr_pareto_{part}", ["Variant", ""]
     return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes, separation=2)]
@@ -188,25 +186,24 @@ def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:
         [format_scale(scale) for scale in asr[name]] for name in ("scales", "trained_scales")
     )
     others = [scale for scale in every if scale not in trained]
-    last_set = efficiency.sets[-1]
-
-    def read_parameters(method: str) -> Summary:
-        return Summary(source.parameters(method) / MEGA)
-
-    def read_lowest(method: str) -> SheetValue:
-        if method == base:
-            return "n/a"
-        return efficiency.compare_quality(lowest_psnr_gap, every, method)
-
     inside, outside = (
         partial(efficiency.compare_quality, mean_psnr_gap, scales) for scales in (trained, others)
     )
     speed, saved = (
         partial(efficiency.compare_times, compute, base) for compute in (mean_speed, memory_saved)
     )
-    peak = partial(efficiency.read_latency, last_set, PEAK)
+    timed = efficiency.sets[-1]
+    peak = partial(efficiency.read_latency, timed, PEAK)
+    title = f"{name_dataset(source, 'asr', timed)} peak"
     gap = "Mean ΔPSNR-Y (dB)"
-    peak_title = f"{name_dataset(source, 'asr', last_set)} peak"
+
+    def read_parameters(method: str) -> Summary:
+        return Summary(source.parameters(method) / MEGA)
+
+    def read_lowest(method: str) -> SheetValue:
+        lowest = efficiency.compare_quality(lowest_psnr_gap, every, method)
+        return "n/a" if method == base else lowest
+
     # fmt: off
     return [
         SheetColumn("parameters", "", read_parameters, "r3.6em", 3, above="Params (M)"),
@@ -215,7 +212,7 @@ def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:
         SheetColumn("worst", "Δ (dB)", read_lowest, "r4.5em", 4, signed=True, above="Worst-cell"),
         SheetColumn("speed", "vs base ↑", speed, "r4.5em", 3, "×", timed=True,
                     above="Mean speedup"),
-        SheetColumn("peak", "(MB) ↓", peak, "r4.8em", 1, timed=True, above=peak_title),
+        SheetColumn("peak", "(MB) ↓", peak, "r4.8em", 1, timed=True, above=title),
         SheetColumn("saved", "reduction ↑", saved, "r5.6em", 2, "%", signed=True, timed=True,
                     above="Mean mem"),
     ]

@@ -54,10 +54,16 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], lab
         )
 
     columns = [
-        SheetColumn(f"{metric.name}_x{key}", f"×{key}", read_at(key), digits=metric.digits, spread=True,
-                    metric=metric)
+        SheetColumn(
+            f"{metric.name}_x{key}",
+            f"×{key}",
+            read_at(key),
+            digits=metric.digits,
+            spread=True,
+            metric=metric,
+        )
         for key in keys
-    ]  # fmt: skip
+    ]
     numbers = {
         method.name: [column.read(dataset, name) for dataset in sets for column in columns]
         for name, method in methods.items()
