@@ -52,6 +52,15 @@ def _one_thread() -> None:
 
 
 @pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Config]:
+    """A folder with tiny images, arrays and runs for the jobs of `tiny_jobs`, and their config."""
+    import tiny_jobs  # takes seconds, which few tests need
+
+    folder = tmp_path_factory.mktemp("tiny")
+    return folder, tiny_jobs.prepare(folder)
+
+
+@pytest.fixture(scope="session")
 def clone(repository: Path) -> Callable[[Path], Path]:
     """Copy the files that git would clone, with what is not yet committed, into a new folder."""
 

@@ -36,6 +36,16 @@ ASR = {
 SMALL = {"device": "cpu", "threads": 1, "native": {"model": NATIVE}, "asr": {"model": ASR}}
 
 
+def nested(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings by their dotted names as an overlay has them."""
+    overlay: dict[str, Any] = {}
+    for name, value in settings.items():
+        for key in reversed(name.split(".")):
+            value = {key: value}
+        overlay = config.merge(overlay, value)
+    return overlay
+
+
 def noise(*shape: int, seed: int = 0) -> np.ndarray:
     """Bytes drawn from a seed."""
     return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)

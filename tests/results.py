@@ -1,42 +1,63 @@
-"""A results folder with numbers: made up from the names of what is measured, or the paper's own.
+"""A finished run that nobody trained: made up from the keys of its numbers, for tests to change.
 
-`Results` is such a folder under construction. Its rows stay in memory, for a test to change, until
-`read` writes the folder and opens it as the package does.
+`Results` is the run of a configuration, at first the paper's. `fill` gives numbers to aggregates,
+`recorded` is what its runs recorded of their conditions, at first nothing. Both stay in memory, for
+a test to change, until `read` writes the folder as the workflow leaves it and opens it as the
+package does; `hold` opens the same without a folder. `leave_run` and `leave_table` write
+what single jobs leave, for aggregates to be made of. Runs that are ready: `made_up_runs`.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from conditions import merge_provenance, record_demo, write_provenance
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.conditions import RunConditions
+from gblsr_repro.analysis.provenance.conditions import (
+    SCOPES,
+    RunConditions,
+    collect_settings,
+    read_paper,
+)
+from gblsr_repro.analysis.provenance.differences import Provenance
+from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, list_columns
+from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS, list_columns
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
-from gblsr_repro.config import load, read_arms, read_methods
+from gblsr_repro.config import Config, find_row, load, load_protocol, read_arms, read_methods
+from gblsr_repro.dependencies import identify_run
 from gblsr_repro.evaluation.fields import BandwidthFields
-from gblsr_repro.files import write_csv
+from gblsr_repro.files import write_csv, write_json, write_text
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
 
-LOCALITY = {  # t1, t1_peak, t1_p99, t2, t3, t4, var_within, global_mean, global_std
+WINNING = {  # of the main arm, of the first other arm, more of each next one, deviation
+    "psnr": (30.0, 20.0, 1.0, 0.1),
+    "ssim": (0.9, 0.5, 0.01, 0.001),
+    "lpips": (0.2, 0.6, 0.01, 0.001),
+    "edge_lpips": (0.1, 0.3, 0.01, 0.001),
+    "lse": (3.0, 4.0, 0.1, 0.01),
+    "inference_ms": (1.0, 5.0, 0.0, 0.01),
+    "params": (989_955, 1_000_000, 1, 0.0),
+}
+STATISTICS = (
+    "t1", "t1_peak", "t1_p99", "t2", "t3", "t4", "var_within", "global_mean", "global_std"
+)  # fmt: skip
+LOCALITY = {
     "gblsr_full_linear": (0.0127, 0.013, 0.040, 0.9844, 0.0086, 0.73, 1.07e-4, 0.7345, 0.0121),
     "gblsr_bandwidth_linear": (0.0114, 0.011, 0.038, 0.99, 0.0081, 0.79, 0.9e-4, 0.74, 0.011),
     "gblsr_bandwidth": (0.0100, 0.010, 0.03, 0.995, 0.006, 0.60, 3.2e-5, 0.55, 0.007),
     "gblsr_full": (0.0101, 0.010, 0.03, 0.992, 0.007, 0.66, 3.7e-5, 0.56, 0.007),
 }
-STATISTICS = (
-    "t1", "t1_peak", "t1_p99", "t2", "t3", "t4", "var_within", "global_mean", "global_std"
-)  # fmt: skip
 VARYING = ("t1", "t1_peak", "t1_p99", "global_std")
 """The statistics that grow with the variation of the bandwidth, as does the root of a variance."""
 ABLATION = {  # PSNR, LPIPS
@@ -46,8 +67,8 @@ ABLATION = {  # PSNR, LPIPS
     "gblsr_full": (21.802, 0.689),
 }
 
-Numbers = Mapping[str, tuple[float, float]]
-"""Means and standard deviations by metric."""
+Number = float | tuple[float, float]
+"""A mean, or a mean and its deviation over seeds."""
 
 
 class Results:
@@ -61,7 +82,7 @@ class Results:
         self.rows: dict[str, list[dict[str, Any]]] = {}
         self.recorded: Iterable[RunConditions] = ()
 
-    # --- rows ---
+    # --- numbers ---
 
     def add(self, name: str, mean: float, std: float = math.nan, **keys: object) -> None:
         """Add a number over seeds to an aggregate; one seed has no deviation."""
@@ -69,32 +90,31 @@ class Results:
         row = {**dict.fromkeys(KEYS, ""), **keys, "mean": mean, "std": std, "n": self.seeds}
         self.rows.setdefault(name, []).append(row)
 
-    def add_native(
-        self,
-        number: Callable[[str, int, int], Numbers],
-        arms: Sequence[str] = ARMS,
-        columns: Sequence[str] = SETS,
+    def fill(
+        self, name: str, number: Callable[..., Number | None], **keys: Iterable[object]
     ) -> None:
-        """Add `number(arm, its place, place of the column)` for every arm and column."""
-        for k, column in enumerate(columns):
-            for place, arm in enumerate(arms):
-                for metric, (mean, std) in number(arm, place, k).items():
-                    self.add("native", mean, std, dataset=column, arm=arm, metric=metric)
+        """Add to an aggregate what `number` gives for every combination of keys, but for None."""
+        for values in itertools.product(*keys.values()):
+            named = dict(zip(keys, values, strict=True))
+            found = number(**named)
+            if found is not None:
+                self.add(name, *(found if isinstance(found, tuple) else (found,)), **named)
 
     def set_native(
         self,
-        changes: Mapping[tuple[str, str, str], tuple[float, float]] | None = None,
-        drop: Collection[str] = (),
-        **which: Sequence[str],
+        changes: Mapping[tuple[str, str, str], Number] | None = None,
+        arms: Sequence[str] = ARMS,
+        columns: Sequence[str] = SETS,
     ) -> None:
-        """Let the main arm win everything, but for `changes`; `drop` are arms and metrics."""
+        """Let the main arm win everything, but for `changes` by data set, arm and metric."""
         self.rows["native"] = []
-        self.add_native(_let_the_main_arm_win, **which)
-        kept = [row for row in self.rows["native"] if not {row["arm"], row["metric"]} & {*drop}]
-        for row in kept:
-            key = row["dataset"], row["arm"], row["metric"]
-            row["mean"], row["std"] = (changes or {}).get(key, (row["mean"], row["std"]))
-        self.rows["native"] = kept
+
+        def number(dataset: str, arm: str, metric: str) -> Number:
+            main, others, more, std = WINNING[metric]
+            usual = main if arm == "gblsr_scalar" else others + more * arms.index(arm)
+            return (changes or {}).get((dataset, arm, metric), (usual, std))
+
+        self.fill("native", number, dataset=columns, arm=arms, metric=WINNING)
 
     def set_budget(self, **counts: int) -> None:
         """Set the parameters of all arms, with other `counts` by arm; 0 leaves an arm out."""
@@ -107,26 +127,32 @@ class Results:
 
     def add_quality(
         self,
-        methods: Iterable[str],
+        methods: Sequence[str],
         psnr: Callable[[int, float], float] = lambda place, scale: 30.0 + place,
         scales: Sequence[float] = (2, 3, 4),
         columns: Iterable[str] = ("set5", "set14", "b100", "urban100"),
     ) -> None:
         """Add `psnr(place of the method, scale)` of methods, by default 1 dB above one another."""
-        for column in columns:
-            for place, method in enumerate(methods):
-                for scale in scales:
-                    keys = {"dataset": column, "method": method, "scale": scale}
-                    self.add("asr_quality", psnr(place, scale), 0.1, metric="psnr_y", **keys)
-                    self.add("asr_quality", 0.9, 0.001, metric="ssim_y", **keys)
+
+        def number(dataset: str, method: str, scale: float, metric: str) -> Number:
+            place = methods.index(method)
+            return (psnr(place, scale), 0.1) if metric == "psnr_y" else (0.9, 0.001)
+
+        metrics = ("psnr_y", "ssim_y")
+        keys = {"dataset": columns, "method": methods, "scale": scales, "metric": metrics}
+        self.fill("asr_quality", number, **keys)
 
     def add_times(self, milliseconds: Mapping[str, float], clock: str = "paper") -> None:
         """Add times of methods on three sets, as multiples of the ms on the first, and memory."""
-        for method, ms in milliseconds.items():
-            for k, column in enumerate(TIMED, start=1):
-                keys = {"dataset": column, "method": method, "scale": "4", "clock": clock}
-                self.add("asr_latency", ms * k, 0.004 * ms, metric="mean_ms", **keys)
-                self.add("asr_latency", 1000.0 * ms, 0.1, metric="peak_memory_mib", **keys)
+
+        def number(dataset: str, method: str, metric: str, **_: str) -> Number:
+            ms = milliseconds[method]
+            if metric == "mean_ms":
+                return ms * (1 + TIMED.index(dataset)), 0.004 * ms
+            return 1000.0 * ms, 0.1
+
+        keys = {"scale": ["4"], "clock": [clock], "metric": ["mean_ms", "peak_memory_mib"]}
+        self.fill("asr_latency", number, dataset=TIMED, method=milliseconds, **keys)
 
     def add_runs(self, subjects: Iterable[str], seconds: float, seeds: int = 1) -> None:
         """Add runs of arms or methods that were trained here, each a second longer."""
@@ -147,7 +173,7 @@ class Results:
 
     def add_run(self, **row: Any) -> None:
         """Add a run of an arm or a method."""
-        benchmark = "asr" if row["arm"] in read_methods() else "native"
+        benchmark = _find_benchmark(row["arm"])
         self.rows.setdefault(RUN_FOLDERS[benchmark], []).append({"benchmark": benchmark, **row})
 
     def add_locality(self, scale: float = 1.0) -> None:
@@ -166,12 +192,6 @@ class Results:
         for row in decide(pd.DataFrame(self.rows[name]), self.config):
             self.rows[name].append(dict.fromkeys(KEYS, "") | row | {"std": math.nan})
 
-    def add_diagnostics(self, scale: float) -> None:
-        """Add locality and ablation, and fields whose bandwidth varies `scale` times the usual."""
-        self.add_locality(scale)
-        self.add_ablation()
-        self.write_fields(0.013 * scale)
-
     def add_ablation(self) -> None:
         """Add the numbers of the log-space ablation, and their gaps to the control."""
         for arm, numbers in ABLATION.items():
@@ -185,8 +205,7 @@ class Results:
     def set_gaps(self, gaps: Mapping[str, float], tests_met: int = 0) -> None:
         """Set the gaps of GB-LSR-Full in the ablation, and how many tests of locality it meets."""
         self.rows["ablation"], self.rows["locality"] = [], []
-        numbers = {"gblsr_scalar": 21.5, "gblsr_full": 21.8}
-        for arm, psnr in numbers.items():
+        for arm, psnr in {"gblsr_scalar": 21.5, "gblsr_full": 21.8}.items():
             self.add("ablation", psnr, 0.1, arm=arm, metric="psnr")
         for metric, gap in gaps.items():
             self.add("ablation", gap, 0.1, arm="gblsr_full", metric=f"delta_{metric}")
@@ -227,7 +246,9 @@ class Results:
         for name, rows in self.rows.items():
             known = ({key: value for key, value in row.items() if value == value} for row in rows)
             write_csv(self.folder / f"{name}.csv", list_columns(name), known)
-        write_provenance(self.folder, self.recorded)
+        for run in self.recorded:
+            path = self.folder / f"provenance_{run.benchmark}.json"
+            write_json(path, asdict(build_provenance(run)))
         return self.folder
 
     def read(self) -> Aggregates:
@@ -257,15 +278,7 @@ class Results:
         """Build a table; return its cells by the label of their row."""
         return {row[0]: list(row[1:]) for row in self.build(name).rows}
 
-    def build_pairs(self, name: str) -> dict[str, tuple[list[str], list[str]]]:
-        """Build a table beside the paper's; return published and measured cells by row."""
-        lines = [list(row) for row in self.build(f"{name}_vs_paper").rows]
-        return {
-            above[0]: (above[2:], below[2:])
-            for above, below in zip(lines[::2], lines[1::2], strict=True)
-        }
-
-    def build_clock_rows(self, name: str) -> dict[tuple[str, str], list[str]]:
+    def build_beside_paper(self, name: str) -> dict[tuple[str, str], list[str]]:
         """Build a table beside the paper's; return its cells by row and kind of row."""
         cells, label = {}, ""
         for line in self.build(f"{name}_vs_paper").rows:
@@ -274,79 +287,81 @@ class Results:
         return cells
 
 
-def _let_the_main_arm_win(arm: str, place: int, _: int) -> Numbers:
-    """Return numbers of a main arm that wins everything clearly, and of the others by place."""
-    main = arm == "gblsr_scalar"
-    return {
-        "psnr": (30.0 if main else 20.0 + place, 0.1),
-        "ssim": (0.9 if main else 0.5 + place / 100, 0.001),
-        "lpips": (0.2 if main else 0.6 + place / 100, 0.001),
-        "edge_lpips": (0.1 if main else 0.3 + place / 100, 0.001),
-        "lse": (3.0 if main else 4.0 + place / 10, 0.01),
-        "inference_ms": (1.0 if main else 5.0, 0.01),
-        "params": (989_955 if main else 1_000_000 + place, 0.0),
-    }
+# --- what runs recorded of their conditions -------------------------------------------------------
 
 
-# --- whole runs -----------------------------------------------------------------------------------
-
-
-def build_demo_run(root: Path, seeds: int = 2) -> Results:
-    """Build a run as a demo is: near-equal poor numbers, stand-ins, a slow CPU."""
-    run = Results(root, seeds)
-    random = np.random.default_rng(11)
-    run.config["native"]["data"]["evaluate"] = {column: f"demo_{column}" for column in SETS}
-    run.add_native(
-        lambda arm, *_: {
-            "psnr": (11.5 + random.uniform(-0.4, 0.4), 0.05),
-            "ssim": (0.2 + random.uniform(-0.02, 0.02), 0.005),
-            "lpips": (0.6 + random.uniform(-0.1, 0.1), 0.01),
-            "edge_lpips": (0.6 + random.uniform(-0.1, 0.1), 0.01),
-            "inference_ms": (90.0 if arm == "liif" else 9.0 + random.uniform(0, 4), 0.4),
-            "params": (989_955, 0.0),
-        }
+def _record_papers_runs(benchmark: str) -> RunConditions:
+    paper, protocol = read_paper(benchmark), load_protocol()
+    names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
+    runs = [
+        {"subject": subject, "identity": identify_run(find_row(subject), protocol)}
+        for subject in paper.seeds
+    ]
+    return replace(
+        paper,
+        scopes=[scope for name in names for scope in SCOPES[name]],
+        settings=collect_settings(names, runs, protocol),
+        timed_seeds=paper.seeds,
+        validation=paper.train if benchmark == "native" else (),
     )
-    asr = run.config["asr"]
-    run.add_quality(
-        ["bicubic", *read_methods()],
-        lambda place, scale: 30 - 1.3 * scale - (12 + 0.3 * place if place else 0),
-        asr["scales"],
-        asr["evaluate"],
-    )
-    run.add_times({name: 0.4 + 0.03 * place for place, name in enumerate(read_methods())})
-    run.add_diagnostics(1e-2)
-    run.write_exemplars()
-    run.recorded = record_demo(seeds)
-    return run
 
 
-def build_sparse_run(root: Path) -> Results:
-    """Build a run of one seed, two arms of which one lacks a data set, and one method."""
-    run = Results(root, 1)
-    for arm, psnr, columns in (("gblsr_scalar", 14.0, SETS[:2]), ("wire", 12.0, SETS[:1])):
-        numbers = {"psnr": psnr, "ssim": 0.3, "lpips": 0.8, "inference_ms": 10.0}
-        found = {metric: (value, math.nan) for metric, value in numbers.items()}
-        run.add_native(lambda *_, found=found: found, [arm], columns)
-    run.add_quality(["gblsr_asr"], lambda _, scale: 20.0 - scale, (2, 4), ["urban100"])
-    run.add_times({"gblsr_asr": 29.0})
-    run.add("ablation", 14.0, arm="gblsr_scalar", metric="psnr")
-    run.add("ablation", 0.8, arm="gblsr_scalar", metric="lpips")
-    return run
+PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
+"""What the paper's runs would record."""
 
 
-def build_wide_run(root: Path) -> Results:
-    """Build a run with times over four decades, a high locality and large spreads."""
-    run = Results(root)
-    run.add_native(
-        lambda _, place, k: {
-            "psnr": (8.0 + 5 * place + k, 2.5),
-            "ssim": (0.1 + 0.12 * place, 0.08),
-            "lpips": (0.02 + 0.14 * place, 0.05),
-            "edge_lpips": (0.01 + 0.1 * place, 0.05),
-            "inference_ms": (0.8 * 4.0**place, 0.1),
-        }
-    )
-    run.add_quality(read_methods(), lambda place, _: 20 + 0.001 * place, [4], ["urban100"])
-    run.add_times({name: 0.7 * math.exp(place) for place, name in enumerate(read_methods())})
-    run.add_diagnostics(40.0)
-    return run
+def merge_provenance(*recorded: RunConditions) -> Provenance:
+    """Return the provenance of what runs recorded."""
+    return Provenance.join(map(build_provenance, recorded))
+
+
+def set_setting(
+    run: RunConditions, name: str, *values: Any, of: Collection[str] = ()
+) -> RunConditions:
+    """Let runs that depend on a setting, by default all, have recorded others; none: nothing."""
+    settings = []
+    for each in run.settings:
+        concerned = name in each.recorded and (not of or each.subject in of)
+        left = {key: value for key, value in each.recorded.items() if key != name}
+        changed = [{**left, name: value} for value in values] or [left]
+        for recorded in changed if concerned else [each.recorded]:
+            settings.append(replace(each, recorded=recorded))
+    return replace(run, settings=settings)
+
+
+# --- what jobs leave ------------------------------------------------------------------------------
+
+
+SCORES = "image,psnr,ssim,lpips,edge_lpips,lse,psnr_edge"
+TIMES = "dataset,image,clock,median_ms,mean_ms,std_ms,p90_ms,p95_ms,peak_memory_mib,timed_passes"
+
+
+def _find_benchmark(subject: str) -> str:
+    return "asr" if subject in read_methods() else "native"
+
+
+def leave_run(
+    root: Path, name: str, seed: int = 0, config: Config | None = None, **facts: object
+) -> Path:
+    """Write the record of a run with the settings of a config, by default the paper's."""
+    record = {
+        "arm": name, "seed": seed, "steps": 20, "parameters": 989955, "wall_seconds": 61.5,
+        "steps_per_second": 3.25, "peak_memory_mib": 812.0, "device": {"name": "NVIDIA H200"},
+        "finished": "2025-11-21T09:00:00", "versions": {"torch": "2.11.0"},
+        "git": {"commit": "abc", "modified": False},
+        "identity": identify_run(find_row(name), config or load()),
+    }  # fmt: skip
+    path = root / _find_benchmark(name) / "runs" / name / f"seed{seed}" / "run.json"
+    write_json(path, record | facts)
+    return path
+
+
+def leave_table(path: Path, header: str, *rows: str, **record: object) -> Path:
+    """Write scores or times, line by line as they stand in the file, and what is recorded of them.
+
+    The names of columns: `SCORES`, `TIMES`.
+    """
+    write_text(path, "\n".join([header, *rows]) + "\n")
+    if record:
+        write_json(path.with_suffix(".json"), record)
+    return path

@@ -215,14 +215,19 @@ def list_versions() -> dict[str, str]:
 def describe_commit() -> dict[str, Any]:
     """Describe the git commit of this code and whether files were modified since.
 
-    Both are None outside a git checkout, and, which is logged as a warning, where git does not
-    trust the one who owns the checkout.
+    Both are None outside a git checkout, in one of something else, and, which is logged as a
+    warning, where git does not trust the one who owns the checkout.
     """
-    git = ["git", "-C", str(Path(__file__).resolve().parent)]
+    code = Path(__file__).resolve()
+    git = ["git", "-C", str(code.parent)]
     try:
-        commit, changes = (
+        commit, changes, _ = (
             subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
-            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+            for words in (
+                ("rev-parse", "HEAD"),
+                ("status", "--porcelain"),
+                ("ls-files", "--error-unmatch", str(code)),
+            )
         )
     except (OSError, subprocess.CalledProcessError) as error:
         said = getattr(error, "stderr", "")

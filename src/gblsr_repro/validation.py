@@ -42,7 +42,10 @@ def _choose_message(error: Any) -> str:
     if rule in ("int_type", "float_type") and isinstance(value, str):
         number = _rewrite_number(value, whole=rule == "int_type")
         if number:
-            return f"YAML reads this as text; write {number}, without quotes"
+            return (
+                f"YAML reads this as text; write {number}, without quotes (in a file: in lists and "
+                "maps after Snakemake's --config all is text)"
+            )
     return error["msg"].removeprefix("Value error, ")
 
 

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 import made
 import pytest
-from paper_results import build_paper_run
+from made_up_runs import build_paper_run
 from scipy import stats
 
 from gblsr_repro.analysis.metrics import Metric

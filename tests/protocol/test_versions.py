@@ -89,7 +89,7 @@ def run_job(job: str, root: Path, settings: configuration.Config, folder: Path) 
     """Run a job; return the versions that it depends on, and its numbers."""
     rule, subject = job.partition(" ")[0], tiny_jobs.find_subject(job)
     told = collect_dependencies(rule, subject or "set14", settings)
-    tiny_jobs.JOBS[job](settings, root, folder)
+    tiny_jobs.JOBS[job](dict(settings), root, folder)
     versions = {name: told[name] for name in ("version", "models") if name in told}
     return {**versions, "numbers": dict(read_numbers(folder))}
 
@@ -107,12 +107,6 @@ def run_model(name: str, settings: configuration.Config) -> dict:
     norms = [float(p.grad.norm()) for p in model.parameters() if p.grad is not None]
     numbers = {"image": summarize(shown.detach().numpy()), "gradient": [float(np.mean(norms))]}
     return {"models": list_model_versions(list_classes(ROWS[name])), "numbers": numbers}
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    root = tmp_path_factory.mktemp("tiny")
-    return root, tiny_jobs.prepare(root)
 
 
 def compare(name: str, now: dict, remedy: str) -> None:

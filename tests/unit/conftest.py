@@ -17,6 +17,12 @@ def results(tmp_path: Path) -> Results:
     return Results(tmp_path)
 
 
+@pytest.fixture
+def settings() -> config.Config:
+    """The paper's configuration with small models, for a test to change."""
+    return config.merge(config.load(), made.SMALL)
+
+
 @pytest.fixture(scope="session")
 def make_run() -> Callable[..., Path]:
     """Write a small run of an arm or a method into a folder; return the folder."""

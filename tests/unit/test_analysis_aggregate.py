@@ -1,7 +1,6 @@
 """Aggregates are the means, spreads and conditions of the rows that runs left."""
 
 import copy
-import csv
 import itertools
 import math
 
@@ -15,11 +14,11 @@ from gblsr_repro.analysis.provenance import conditions
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
 from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, read_arms, read_methods
-from gblsr_repro.dependencies import identify_run
+from gblsr_repro.config import load, merge
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_json
+from results import SCORES, TIMES, leave_run, leave_table
 
 
 @pytest.fixture(scope="module")
@@ -35,39 +34,8 @@ def config(paper_config):
     return chosen
 
 
-def write_rows(path, header, *rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as stream:
-        csv.writer(stream).writerows([header.split(","), *(row.split(",") for row in rows)])
-    return path
-
-
-def write_record(path, **record):
-    write_json(path, record)
-    return path
-
-
-IMAGES = "image,psnr,ssim,lpips,edge_lpips,lse,psnr_edge"
-LATENCY = "dataset,image,clock,median_ms,mean_ms,std_ms,p90_ms,p95_ms,peak_memory_mib,timed_passes"
-
-
 def metrics(root, arm, seed, *rows, dataset="kodak"):
-    return write_rows(root / f"native/metrics/{arm}/seed{seed}/{dataset}.csv", IMAGES, *rows)
-
-
-def identity(name, config):
-    return identify_run(read_arms().get(name) or read_methods()[name], config)
-
-
-def run_record(root, arm, seed, half="native", **extra):
-    record = {
-        "arm": arm, "seed": seed, "steps": 20, "parameters": 989955, "wall_seconds": 61.5,
-        "steps_per_second": 3.25, "peak_memory_mib": 812.0, "device": {"name": "NVIDIA H200"},
-        "finished": "2025-11-21T09:00:00", "versions": {"torch": "2.11.0"},
-        "git": {"commit": "abc", "modified": False},
-        "identity": identity(arm, load()),
-    }  # fmt: skip
-    return write_record(root / half / "runs" / arm / f"seed{seed}" / "run.json", **record | extra)
+    return leave_table(root / f"native/metrics/{arm}/seed{seed}/{dataset}.csv", SCORES, *rows)
 
 
 def made(kind, root, config, tmp_path):
@@ -97,16 +65,16 @@ def test_only_benchmark_arms_and_configured_seeds_enter_native(tmp_path, config)
 
 
 def test_time_and_parameters_stand_beside_quality(tmp_path, config):
-    run_record(tmp_path, "liif", 0)
-    write_rows(
+    leave_run(tmp_path, "liif", 0)
+    leave_table(
         tmp_path / "native/latency/liif/seed0/kodak.csv",
-        LATENCY,
+        TIMES,
         "kodak,a,paper,1,2,0,3,4,100,50",
         "kodak,b,paper,1,4,0,3,4,300,50",
         "kodak,a,fast,1,20,0,3,4,100,50",
     )
     row = "set14,a,fast,1,9,0,3,4,100,50"
-    write_rows(tmp_path / "native/latency/liif/seed0/set14.csv", LATENCY, row)
+    leave_table(tmp_path / "native/latency/liif/seed0/set14.csv", TIMES, row)
     found = made("native", tmp_path, config, tmp_path)
     assert found["kodak", "liif", "inference_ms"].mean == pytest.approx(3.0)
     assert found["kodak", "liif", "fast_ms"].mean == pytest.approx(20.0)
@@ -119,15 +87,15 @@ def test_time_and_parameters_stand_beside_quality(tmp_path, config):
     ("header", "rows", "complaint"),
     [
         ("image,psnr", ["a,1"], "lacks the column 'ssim'"),
-        (IMAGES, ["a,x,1,1,1,1,1"], "psnr in line 2 is 'x'"),
-        (IMAGES, ["a,nan,1,1,1,1,1"], "psnr in line 2 is 'nan'"),
-        (IMAGES, ["a,1,1,1,1,1,1", "a,1,1,1,1,1,1"], "two rows for a;"),
-        (IMAGES, ["a,1,1"], "more or fewer cells"),
-        (IMAGES, [], "has no rows"),
+        (SCORES, ["a,x,1,1,1,1,1"], "psnr in line 2 is 'x'"),
+        (SCORES, ["a,nan,1,1,1,1,1"], "psnr in line 2 is 'nan'"),
+        (SCORES, ["a,1,1,1,1,1,1", "a,1,1,1,1,1,1"], "two rows for a;"),
+        (SCORES, ["a,1,1"], "more or fewer cells"),
+        (SCORES, [], "has no rows"),
     ],
 )
 def test_unfit_rows_are_refused_by_name(tmp_path, header, rows, complaint):
-    path = write_rows(tmp_path / "kodak.csv", header, *rows)
+    path = leave_table(tmp_path / "kodak.csv", header, *rows)
     with pytest.raises(UserError, match=complaint) as caught:
         read_images(path, [metric.name for metric in NATIVE])
     assert str(path) in str(caught.value)
@@ -143,11 +111,10 @@ def test_seeds_must_share_their_images(tmp_path, config):
 def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
     header = "image,psnr_y,ssim_y"
     root = tmp_path / "asr" / "metrics"
-    write_rows(root / "bicubic/set5_x2.csv", header, "a,33,0.9", "b,34,0.8")
+    leave_table(root / "bicubic/set5_x2.csv", header, "a,33,0.9", "b,34,0.8", shaved=2)
     for seed, value in ((0, 36), (1, 38), (2, 40)):
-        write_rows(root / f"gblsr_asr/seed{seed}/set5_x2.csv", header, f"a,{value},0.9", "b,38,1")
-    for path in root.rglob("*.csv"):
-        write_record(path.with_suffix(".json"), shaved=2)
+        path = root / f"gblsr_asr/seed{seed}/set5_x2.csv"
+        leave_table(path, header, f"a,{value},0.9", "b,38,1", shaved=2)
     found = made("asr_quality", tmp_path, config, tmp_path)
     assert found["set5", "bicubic", "2", "psnr_y"].mean == pytest.approx(33.5)
     assert math.isnan(found["set5", "bicubic", "2", "psnr_y"].std)
@@ -158,19 +125,19 @@ def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
 def test_scores_with_the_border_of_another_column_are_refused(tmp_path, config):
     """As after the data set of one column was given to another."""
     path = tmp_path / "asr/metrics/bicubic/set5_x2.csv"
-    write_rows(path, "image,psnr_y,ssim_y", "a,33,0.9")
-    write_record(path.with_suffix(".json"), shaved=2)
+    table = path, "image,psnr_y,ssim_y", "a,33,0.9"
+    leave_table(*table, shaved=2)
     assert made("asr_quality", tmp_path, config, tmp_path)
-    write_record(path.with_suffix(".json"), shaved=8)
+    leave_table(*table, shaved=8)
     with pytest.raises(UserError, match=r"without 8 pixels at each border, but set5 leaves out 2"):
         made("asr_quality", tmp_path, config, tmp_path)
 
 
 def test_super_resolution_latency_keeps_the_clocks_and_the_highest_memory(tmp_path, config):
     for seed, value in ((0, 10.0), (1, 14.0)):
-        write_rows(
+        leave_table(
             tmp_path / f"asr/latency/gblsr_asr/seed{seed}/set14.csv",
-            LATENCY,
+            TIMES,
             f"set14,a,fast,1,{value},0,3,4,100,50",
             f"set14,a,paper,1,{10 * value},0,3,4,900,50",
             f"set14,b,paper,1,{10 * value},0,3,4,700,50",
@@ -183,20 +150,14 @@ def test_super_resolution_latency_keeps_the_clocks_and_the_highest_memory(tmp_pa
 
 
 def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
-    run_record(tmp_path, "liif", 1)
-    run = run_record(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
-    write_rows(run.with_name("log.csv"), "step,bandwidth", "10,1.01", "20,0.875")
+    leave_run(tmp_path, "liif", 1)
+    run = leave_run(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
+    leave_table(run.with_name("log.csv"), "step,bandwidth", "10,1.01", "20,0.875")
     aggregate.write_all(["runs"], tmp_path, config, tmp_path)
     lines = (tmp_path / "runs.csv").read_text().splitlines()
     assert lines[1].startswith("native,gblsr_scalar,0,20,989955,12.125,3.25,812.0,NVIDIA H200,")
     assert lines[1].endswith(",0.875,")  # the last, as trained; released by nobody
     assert lines[2].startswith("native,liif,1,")
-
-
-def test_run_record_with_a_word_for_a_number_is_refused(tmp_path, config):
-    run_record(tmp_path, "liif", 1, wall_seconds="long")
-    with pytest.raises(UserError, match="wall_seconds is 'long'"):
-        aggregate.write_all(["runs"], tmp_path, config, tmp_path)
 
 
 def write_fields(root, arm, seed, bandwidth):
@@ -241,13 +202,13 @@ def test_ablation_compares_with_the_control_seed_by_seed(tmp_path, config):
 
 def test_what_was_run_is_gathered(tmp_path, config):
     config["seeds"] = [1, 0]
-    run_record(tmp_path, "liif", 0)
-    run_record(tmp_path, "liif", 1, versions={"torch": "2.12.0"},
-               identity={**identity("liif", config), "native.training.steps": 40})  # fmt: skip
+    leave_run(tmp_path, "liif", 0)
+    fewer = merge(config, {"native": {"training": {"steps": 40}}})
+    leave_run(tmp_path, "liif", 1, fewer, versions={"torch": "2.12.0"})
     kodak = {"dataset": "kodak", "title": "Kodak", "images": 3, "expected": 24,
              "complete": False, "stands_in_for": None, "selection": "all"}  # fmt: skip
-    write_record(tmp_path / "native/arrays/kodak.json", datasets=[kodak], images=3)
-    write_record(tmp_path / "native/latency/liif/seed0/kodak.json", name="Some CPU", type="cpu")
+    write_json(tmp_path / "native/arrays/kodak.json", {"datasets": [kodak], "images": 3})
+    write_json(tmp_path / "native/latency/liif/seed0/kodak.json", {"name": "Some CPU"})
     config["latency"]["passes"] = 3
     native = gather("provenance_native", tmp_path, config)
     assert native.preset == "paper"
@@ -267,7 +228,7 @@ def test_what_was_run_is_gathered(tmp_path, config):
 def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, config):
     for half, name, commits in (("native", "liif", "ab"), ("asr", "liif_rdn", "bc")):
         for seed, commit in enumerate(commits):
-            run_record(tmp_path, name, seed, half, git={"commit": commit, "modified": False})
+            leave_run(tmp_path, name, seed, git={"commit": commit, "modified": False})
         aggregate.write_all([f"provenance_{half}"], tmp_path, config, tmp_path / "aggregates")
     found = Provenance.read(tmp_path / "aggregates")
     assert sorted(found.git["commit"].split(", ")) == ["a", "b", "c"]
@@ -276,8 +237,8 @@ def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, co
 
 
 def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_path, config):
-    run_record(tmp_path, "liif", 0)
-    run_record(tmp_path, "liif", 1, identity=None)
+    leave_run(tmp_path, "liif", 0)
+    leave_run(tmp_path, "liif", 1, identity=None)
     known, unknown, others = gather("provenance_native", tmp_path, config).settings
     assert known.recorded["native.training.steps"] == 2000
     assert not unknown.recorded
@@ -290,15 +251,11 @@ def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_pa
 
 def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, config):
     for seed, shared in ((0, False), (1, True)):
-        write_record(
-            tmp_path / f"native/latency/liif/seed{seed}/kodak.json", arm="liif", gpu_shared=shared
-        )
+        record = {"arm": "liif", "gpu_shared": shared}
+        write_json(tmp_path / f"native/latency/liif/seed{seed}/kodak.json", record)
     why = "it would take 30 GiB"
-    write_record(
-        tmp_path / "native/latency/gblsr_scalar/seed0/kodak.json",
-        arm="gblsr_scalar",
-        not_timed={"paper": why},
-    )
+    record = {"arm": "gblsr_scalar", "not_timed": {"paper": why}}
+    write_json(tmp_path / "native/latency/gblsr_scalar/seed0/kodak.json", record)
     native = gather("provenance_native", tmp_path, config)
     assert native.shared_gpu == ["liif"]
     assert native.not_timed == [("gblsr_scalar", "paper", "kodak", why)]
@@ -319,10 +276,10 @@ def provenance(results, config, *kinds):
 
 def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config):
     set14, set5 = ({"dataset": name, "title": name, "images": 5} for name in ("set14", "set5"))
-    run_record(tmp_path, "liif_rdn", 0, "asr", identity=identity("liif_rdn", config))
-    write_record(tmp_path / "asr/metrics/liif_rdn/seed0/set5_x2.json", datasets=[set5])
-    write_record(tmp_path / "asr/latency/liif_rdn/seed1/set14.json", datasets=[set14],
-                 device={"name": "NVIDIA H200"})  # fmt: skip
+    leave_run(tmp_path, "liif_rdn", 0)
+    write_json(tmp_path / "asr/metrics/liif_rdn/seed0/set5_x2.json", {"datasets": [set5]})
+    timed = {"datasets": [set14], "device": {"name": "NVIDIA H200"}}
+    write_json(tmp_path / "asr/latency/liif_rdn/seed1/set14.json", timed)
     quality = provenance(tmp_path, config, "provenance_asr")
     assert {*quality.scopes} == {Scope.STRUCTURE, Scope.ASR_QUALITY, Scope.ASR_COST}
     assert quality.benchmark("asr").timed_on == []
@@ -346,14 +303,14 @@ def test_the_papers_training_differs_in_nothing(arm, upscalers, tmp_path, config
     for half, names in (("native", [arm]), ("asr", upscalers)):
         config[half]["arms" if half == "native" else "methods"] = names
         for name, seed in itertools.product(names, (0, 1, 2)):
-            run_record(tmp_path, name, seed, half, identity=identity(name, config))
+            leave_run(tmp_path, name, seed)
     found = provenance(tmp_path, config, "provenance_native", "provenance_asr")
     for scope in (Scope.COST, Scope.ASR_COST):
         assert found.find_differences([scope], subjects={arm, *upscalers}) == []
 
 
 def test_command_line(tmp_path, capsys):
-    run_record(tmp_path, "liif", 0)
+    leave_run(tmp_path, "liif", 0)
     output = tmp_path / "aggregates" / "runs.csv"
     folders = ["--results", str(tmp_path), "--output", str(output.parent)]
     assert main(["aggregate", "runs", *folders]) == 0
@@ -370,9 +327,7 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     config = load()
     config["native"]["model"]["features"] = 8
     aggregate.write_all(["structure"], tmp_path, config, tmp_path)
-    found = {
-        row["statistic"]: row["mean"] for row in read(tmp_path / "structure.csv", "structure")
-    }
+    found = {row["statistic"]: row["mean"] for row in read(tmp_path / "structure.csv", "structure")}
     assert (found["gblsr_scalar"], found["gblsr_asr"]) == (989_955, 22_023_873)
     assert found["highest_mode_weight"] == pytest.approx(0.982, abs=5e-4)  # sigmoid(4)
     assert found["coordinate_stretch"] == pytest.approx(32 / 31)
@@ -386,6 +341,8 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
 
 
 def test_a_key_that_no_aggregate_has_is_refused(tmp_path):
-    path = write_rows(tmp_path / "native.csv", "dataset,am,metric,mean,std,n", "kodak,lte,psnr,1,,")
+    path = leave_table(
+        tmp_path / "native.csv", "dataset,am,metric,mean,std,n", "kodak,lte,psnr,1,,"
+    )
     with pytest.raises(UserError, match=r"native\.csv: am in line 2 is 'lte'"):
         read(path, "native")

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from paper_results import build_paper_run
+from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis import derived
 from gblsr_repro.analysis.criteria import compare_with_anchor, judge_criteria

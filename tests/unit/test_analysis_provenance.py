@@ -9,7 +9,6 @@ from typing import Any
 
 import made
 import pytest
-from conditions import PAPER, merge_provenance, set_setting
 
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.conditions import ComparedSettings, RunConditions
@@ -19,6 +18,7 @@ from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.metadata import Images, ReleasedOrigin
+from results import PAPER, merge_provenance, set_setting
 
 NATIVE, ASR = PAPER
 Run = tuple[RunConditions, RunConditions]

@@ -8,8 +8,8 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro import dependencies
 from gblsr_repro.operations import plan
+from results import leave_run
 
 
 @pytest.fixture
@@ -21,14 +21,10 @@ def config(tmp_path):
     return found
 
 
-def finished(config, benchmark, name, seed, steps_per_second, device):
+def finished(config, name, seed, steps_per_second, device):
     """Leave the record of a finished run."""
-    folder = f"{config['results']}/{benchmark}/runs/{name}/seed{seed}"
-    path = Path(folder) / "run.json"
-    path.parent.mkdir(parents=True)
-    row = (configuration.read_arms() | configuration.read_methods())[name]
-    record = {"identity": dependencies.identify_run(row, config), "device": {"name": device}}
-    path.write_text(json.dumps(record | {"steps_per_second": steps_per_second}))
+    facts = {"steps_per_second": steps_per_second, "device": {"name": device}}
+    path = leave_run(Path(config["results"]), name, seed, config, **facts)
     path.with_name("weights.safetensors").touch()
     return path
 
@@ -59,9 +55,9 @@ def test_the_papers_super_resolution_adds_up():
 
 def test_recorded_runs_of_this_device_go_first(config):
     device = plan.estimate_plan(config).device
-    finished(config, "asr", "liif_rdn", 0, 40.0, device)
-    finished(config, "asr", "liif_rdn", 1, 60.0, device)
-    finished(config, "asr", "gblsr_asr_nf48", 0, 40.0, "Another GPU")
+    finished(config, "liif_rdn", 0, 40.0, device)
+    finished(config, "liif_rdn", 1, 60.0, device)
+    finished(config, "gblsr_asr_nf48", 0, 40.0, "Another GPU")
     found = estimate(config, "liif_rdn")
     assert (found.runs, found.done) == (3, 2)
     assert found.hours == pytest.approx(1_000_000 / 50 / 3600)
@@ -84,7 +80,7 @@ def test_imported_weights_are_nothing_to_train(config):
     [{"identity": None}, {"identity": {}}, {"device": None}, {"steps_per_second": 0}, None],
 )
 def test_a_run_that_is_not_whole_is_still_to_be_trained(config, facts):
-    path = finished(config, "native", "gblsr_scalar", 0, 40.0, "Another GPU")
+    path = finished(config, "gblsr_scalar", 0, 40.0, "Another GPU")
     assert estimate(config, "gblsr_scalar").done == 1
     if facts:
         path.write_text(json.dumps(made.record(path) | facts))

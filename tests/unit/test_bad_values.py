@@ -19,7 +19,6 @@ from gblsr_repro.config import (
     read_yaml,
 )
 from gblsr_repro.config.schema.types import FOLDER_PATTERN, NAME_PATTERN
-from gblsr_repro.config.tables import ImageSize
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import read_csv
 from gblsr_repro.metadata import read_metadata
@@ -33,10 +32,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("overlay", "sentence"),
     [
-        ({"asr": {"scales": [1, 2, 3, 4]}}, "asr.scales.0 is 1: Input should be greater than 1."),
-        ({"asr": {"scales": [1.2345678, 2, 3, 4]}}, "must have at most six digits"),
-        ({"seeds": [2**32]}, "seeds.0 is 4294967296: Input should be less than"),
-        ({"results": "-rf"}, "results is '-rf': must be a folder below"),
         ({"results": "../outside"}, "results is '../outside': must be a folder below"),
         ({"results": "src"}, "results is 'src', which has or may get more in it than results"),
         ({"results": "README.md"}, "results is 'README.md', which is a file"),
@@ -46,10 +41,6 @@ ROOT = Path(__file__).parents[2]
         ({"results": str(ROOT.parent)}, "more in it than results; name another"),
         ({"results": "/home"}, "results is '/home', which has or may get more in it than results"),
         ({"results": "venv"}, "results is 'venv', which has or may get more in it than results"),
-        (
-            {"native": {"model": {"modes": 10**9}}},
-            "native.model.modes is 1000000000: Input should",
-        ),
     ],
 )
 def test_a_setting_that_no_run_can_have(overlay, sentence, tmp_path, monkeypatch):
@@ -88,9 +79,9 @@ def test_results_that_are_links(tmp_path, monkeypatch):
         ("a: caf\u00e9\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8."),
         (b"seeds: [010]\n", r"line 1, column 9: 010 would be 8; write the number without leading"),
         (b"steps: 3:20\n", "line 1, column 8: 3:20 would be 200; write the number without leading"),
+        (b"lpips: -1:30.5\n", "line 1, column 8: -1:30.5 would be -90.5; write the number"),
         (b"? [a]\n: 1\n", "line 1, column 3: a key must be a name"),
         (b"a: 2026-13-45\n", "month must be in 1..12"),
-        (b"a: " + b"9" * 5000, "cannot be read: Exceeds the limit"),
     ],
 )
 def test_an_overlay_that_is_not_what_it_seems(content, sentence, tmp_path):
@@ -119,24 +110,17 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
 @pytest.mark.parametrize(
     ("row", "name", "column", "value", "sentence"),
     [
-        (Arm, "arms", "benchmark", "perhaps", "Input should be a valid boolean"),
-        (Arm, "arms", "group", "perhaps", "Input should be 'family', 'control'"),
         # keys stand in paths and in command lines
         (Arm, "arms", "arm", "x`id>f`", "must be a name of letters, digits"),
         (Arm, "arms", "arm", "ground_truth", "none of all, bicubic, ground_truth may"),
         (Method, "methods", "method", "$(id)", "must be a name of letters, digits"),
-        (Dataset, "datasets", "dataset", "../x", "must be a name of letters, digits"),
         (Arm, "arms", "name", "A {x}", "without { and }, to be printed in the PDF"),
-        (Dataset, "datasets", "title", "Фото", "must be of Latin letters"),
+        (Dataset, "datasets", "title", "Фото", "must be of letters from A"),
         (Arm, "arms", "decoder", ".x:Y", "write package.module:Class"),
         (Arm, "arms", "options", "shift", "write name=value, one space between"),
         (Arm, "arms", "options", "a=1 a=2", "the option 'a' comes twice; remove one"),
-        (Arm, "arms", "fairness_rank", "first", "Input should be a valid integer"),
         (Dataset, "datasets", "files", "", "is missing"),
-        (Dataset, "datasets", "images", "9" * 5000, "Unable to parse input string as an integer"),
-        (Arm, "arms", "name", "", "is missing"),
-        (Arm, "arms", "name", "a\0b", "must be of Latin letters"),
-        (Method, "methods", "recipe", "../..", "must be a name of letters, digits"),
+        (Arm, "arms", "name", "a\0b", "must be of letters from A"),
         (Dataset, "datasets", "bytes", "-1", "Input should be greater than or equal to 0"),
     ],
 )
@@ -176,13 +160,7 @@ def test_a_table_with_a_byte_order_mark_is_read_and_one_in_latin_1_is_not(tmp_pa
     ("content", "sentence"),
     [
         ("[]", "it holds no map"),
-        ('{"identity": []}', "identity is []"),
-        ('{"released": null}', "released is None"),
-        ('{"released": {"by": 1}}', "released.by is 1"),
         ('{"released": {"license": "MIT"}}', "released.by is missing"),
-        ('{"seed": "0"}', "seed is '0'"),
-        ('{"device": {"name": []}}', "device.name is []"),
-        ('{"git": {"commit": 1}}', "git.commit is 1"),
         ('{"datasets": [{"dataset": "x"}]}', "datasets.0.images is missing"),
     ],
 )
@@ -212,22 +190,6 @@ def test_a_look_that_is_none(before, after, sentence, tmp_path, monkeypatch):
     monkeypatch.setattr(style, "find_repository_root", lambda: tmp_path)
     with pytest.raises(UserError, match=sentence):
         style.read_looks(Aggregates(tmp_path, load()))
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "sentence"),
-    [
-        ("width", "wide", "must name the columns dataset, image, width, height"),
-        ("\t500\t", "\t5OO\t", "width is '5OO': Input should be a valid integer"),
-        ("img_002", "img_001", "'set14/img_001' has a row above; remove one"),
-    ],
-)
-def test_sizes_of_images_that_are_none(before, after, sentence, tmp_path):
-    path = tmp_path / "sizes.tsv"
-    text = (ROOT / "config" / "sizes.tsv").read_text()
-    path.write_text(text.replace(before, after, 1))
-    with pytest.raises(UserError, match=re.escape(sentence)):
-        read_table(path, ImageSize, "place")
 
 
 @pytest.mark.parametrize("content", [b"caf\xe9\n", b"a,b\n" + b"x" * 200_000])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from paper_results import build_paper_run
+from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis import estimates
 from gblsr_repro.analysis.claims.native import read_criterion

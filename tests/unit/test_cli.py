@@ -50,6 +50,15 @@ def test_a_seed_that_no_generator_takes_is_refused(seed, capsys):
     assert "a seed is a whole number from 0 to 4294967295, not" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words", ["upscale a.png b.png -o -", "export run - --scale 2", "report --output -"]
+)
+def test_a_hyphen_names_no_output(words, capsys):
+    with pytest.raises(SystemExit):
+        main(words.split())
+    assert "does not write to standard output; name a file" in capsys.readouterr().err
+
+
 # As on Windows. psutil needs `resource` on Linux and not there.
 WITHOUT_POSIX = """
 import psutil, signal, sys
@@ -72,10 +81,17 @@ def test_photographs_need_no_posix(superres_run, photo_file, tmp_path):
     assert not list(tmp_path.glob("*.unfinished"))
 
 
-def test_a_job_whose_log_is_full_says_why_on_the_terminal():
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("fetch nothing", "config/datasets.tsv has no data set 'nothing'"),
+        ("plan", "A file cannot be read or written (No space left on device)"),
+    ],
+)
+def test_a_job_whose_log_is_full_says_why_on_the_terminal(words, sentence):
     """As under the workflow, which gives it a file that is still the terminal."""
-    command = f"exec 3>&2; {sys.executable} -P -m gblsr_repro fetch nothing > /dev/full 2>&1"
+    command = f"exec 3>&2; {sys.executable} -P -m gblsr_repro {words} > /dev/full 2>&1"
     environment = os.environ | {"GBLSR_TERMINAL": "3"}
     done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True)
+    assert done.stderr.startswith(f"gblsr-repro: {sentence}")
     assert done.returncode == 2
-    assert done.stderr.startswith("gblsr-repro: config/datasets.tsv has no data set 'nothing'")

@@ -33,8 +33,6 @@ def test_command_line_takes_folders(native_run, photo_file, tmp_path):
         (["upscale", "PHOTO", "--model", "RUN", "--scale", "2"], "holds no asr run"),
         (["decode", "PHOTO"], "is not an encoded image"),
         (["encode", "PHOTO", "-o", "o.png"], "whose name ends in .gblsr; name o.gblsr"),
-        (["upscale", "PHOTO", "-o", "-"], "does not write to standard output, -o -; name"),
-        (["decode", "PHOTO", "PHOTO", "-o", "-"], "does not write to standard output"),
         (["upscale", "\0"], "does not exist"),
         (["upscale", "PHOTO", "-o", "\0.png"], "is no name of a file"),
         (["upscale", "x" * 4000], "File name too long"),

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import jsonschema
+import made
 import pydantic
 import pytest
 import yaml
@@ -87,33 +88,23 @@ def test_editors_complete_and_check_every_file_of_settings(repository):
         jsonschema.validate(configuration.read_yaml(path), configuration.read_yaml(schema))
 
 
-IMPOSSIBLE = [
+IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has them
     # what is no setting, or of another type
     ({"native.training.batch_sise": 4}, "did you mean 'batch_size'?"),
-    ({"7": 7}, "7 is unknown; use one of"),
     ({"cluster.gpu.gpus": 1}, "cluster.gpu.gpus is unknown; did you mean 'gpu'?"),
-    ({"seeds": []}, "seeds is []"),
-    ({"device": "gpu"}, "device is 'gpu': Input should be 'auto', 'cpu' or 'cuda'."),
     ({"native.training.steps": 10.0}, "steps is 10.0: Input should be a valid integer"),
-    ({"native.training": 5}, "native.training is 5: Input should be a valid dictionary"),
     # names that become those of files
     ({"native.data.evaluate": {"a b": "kodak"}}, "a b.[key] is 'a b': must be a name of letters"),
-    ({"asr.evaluate": {7: "set5"}}, "asr.evaluate.7.[key] is 7: Input should be a valid string"),
     # a name that nothing has, and names that are taken
-    (
-        {"native.data.evaluate": {"train": "kodak"}},
-        "train.[key] is 'train': must not have the name of the training",
-    ),
-    (
-        {"native.arms": ["gblsr_scaler"]},
-        "native.arms names 'gblsr_scaler', which is not in config/arms",
-    ),
+    ({"native.data.evaluate": {"train": "kodak"}}, "must not have the name of the training"),
+    ({"native.arms": ["gblsr_scaler"]}, "native.arms names 'gblsr_scaler', which is not in"),
     ({"native.main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'?"),
-    (
-        {"released": {"liif_rdm": "a.pth"}},
-        "released names 'liif_rdm', which is not in config/arms.tsv or",
-    ),
+    ({"released": {"liif_rdm": "a.pth"}}, "released names 'liif_rdm', which is not in"),
     ({"released": {"liif_rdn": "a.pth"}}, "one run of liif_rdn, but seeds has 3; set it to the"),
+    (
+        {"released": {"liif_rdn": "{x}/{seed}"}},
+        "'{x}/{seed}' has braces, which Snakemake takes for",
+    ),
     ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
@@ -122,62 +113,28 @@ IMPOSSIBLE = [
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
-    ({"native.model.patch": 31}, "native.model.patch is 31: Input should be 2, 4, 8"),
     ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
     ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10: must be odd"),
     # ranges and scales
-    (
-        {"native.model.bandwidth_range": [2.0, 0.25]},
-        "bandwidth_range is [2.0, 0.25]: must rise",
-    ),
-    ({"native.model.bandwidth_range": [0.0, 2.0]}, "range.0 is 0.0: Input should be greater"),
+    ({"native.model.bandwidth_range": [2.0, 0.25]}, "is [2.0, 0.25]: must rise"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which is not in asr.scales; use"),
-    # numbers
+    ({"asr.scales": [1.2345678, 2, 3, 4]}, "must have at most six digits"),
+    # numbers, and those that YAML 1.1 reads as text
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan: Input should be a finite"),
-    ({"native.metrics.psnr_epsilon": 10**400}, "psnr_epsilon is 1000000000000"),
-    ({"native.data.data_seed": 2**63}, "data_seed is 9223372036854775808: Input should be less"),
     ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
-    ({"native.model.fourier_seed": 2**63}, "fourier_seed is 9223372036854775808: Input should be"),
-    (
-        {"native.data.image_size": 2**20},
-        "image_size is 1048576: Input should be less than",
-    ),
-    (
-        {"native.metrics.ssim_sigma": 1e-300},
-        "ssim_sigma is 1e-300: Input should be greater",
-    ),
-    ({"native.metrics.high_frequency_cutoff": 5}, "cutoff is 5: Input should be less than 0.5"),
-    ({"asr.scales": [2, 10**9]}, "asr.scales.1 is 1000000000: Input should be less than"),
-    # numbers that YAML 1.1 reads as text
-    (
-        {"native.training.learning_rate": "2e-3"},
-        "reads this as text; write 0.002, without quotes.",
-    ),
-    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes."),
+    ({"native.training.learning_rate": "2e-3"}, "reads this as text; write 0.002, without"),
+    ({"native.training.steps": "many"}, "steps is 'many': Input should be a valid integer"),
+    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes"),
     # names and paths that no file has
-    ({"resources": ""}, "resources is '': must be text in one line, not empty"),
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
     ({"resources": "r" * 300}, "must have no name of over 255 bytes between two /"),
-    ({"results": "r" * 4000}, "String should have at most 400 characters"),
-    ({"released": {"liif_rdn": "a" * 4000}}, "String should have at most 1000 characters"),
     ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`': must be a name of letters"),
-    ({"a" * 4000: 1}, "is unknown; use one of"),
     # images that are trained on and evaluated
     ({"native.data.train": ["kodak"]}, "names 'kodak', whose images are those of 'kodak' in nat"),
     ({"asr.train": ["div2k_valid"]}, "asr.evaluate names 'div2k_valid', whose images are those"),
     ({"accept_partial": ["kodac"]}, "did you mean 'kodak'?"),
 ]
-
-
-def overlay_of(settings):
-    """The nested overlay of dotted settings."""
-    overlay = {}
-    for setting, value in settings.items():
-        for key in reversed(setting.split(".")):
-            value = {key: value}
-        overlay = configuration.merge(overlay, value)
-    return overlay
 
 
 @pytest.fixture
@@ -186,7 +143,7 @@ def load(repository, tmp_path):
 
     def loaded(settings, *between):
         path = tmp_path / "overlay.yaml"
-        path.write_text(yaml.safe_dump(overlay_of(settings)))
+        path.write_text(yaml.safe_dump(made.nested(settings)))
         return configuration.load([*(repository / "config" / name for name in between), path])
 
     return loaded
@@ -205,9 +162,7 @@ def test_a_method_whose_recipe_is_missing(load):
     config["asr"]["training"]["recipes"]["swinirr"] = config["asr"]["training"]["recipes"].pop(
         "swinir"
     )
-    with pytest.raises(
-        UserError, match=r"recipe of lte_swinir in .* names 'swinir', which .*'swinirr'"
-    ):
+    with pytest.raises(UserError, match=r"recipe of lte_swinir in .* names 'swinir', which"):
         configuration.validate(config)
     config["asr"]["methods"] = ["liif_rdn"]
     configuration.validate(config)
@@ -244,6 +199,7 @@ def test_mistakes_in_tables_name_the_line(tmp_path):
     for lines, sentence in (
         (rows, "line 3: 'a' has a row above"),
         ([rows[0], "a\tfigure"], "line 2: the row must have 14 cells"),
+        (["a\tfigure"], "the first line must name the columns"),
     ):
         path.write_text("\n".join(lines) + "\n")
         with pytest.raises(UserError, match=sentence):

@@ -2,6 +2,7 @@
 
 import hashlib
 import socket
+from urllib.parse import urlsplit
 
 import pytest
 from data_server import serve
@@ -119,6 +120,14 @@ def test_wrong_certificates_and_proxies_are_named(tmp_path, monkeypatch, name, v
     told = f"^https://127.0.0.1:9/x cannot be fetched.* and what {name} in the environment says"
     with pytest.raises(UserError, match=told):
         download_file(open_session(), "https://127.0.0.1:9/x", tmp_path / "x", 10, accept)
+
+
+def test_redirection_to_no_address_is_one_sentence(tmp_path, monkeypatch):
+    """Which requests itself does not catch."""
+    session = open_session()
+    monkeypatch.setattr(session, "get", lambda url, **options: urlsplit("http://[::"))
+    with pytest.raises(UserError, match="Invalid IPv6 URL; check the address"):
+        download_file(session, "http://host/f", tmp_path / "f", 10, accept)
 
 
 def test_no_server_is_one_sentence(tmp_path):

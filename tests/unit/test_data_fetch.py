@@ -338,9 +338,7 @@ def test_an_archive_without_the_files_of_its_row_is_kept_and_told(
 ):
     rows["set"] = made.changed(rows["set"], files="set/photos/*.png")
     for _ in range(2):
-        with pytest.raises(
-            UserError, match=r"holds no file set/photos/\*\.png, but set/s/img_1\.png"
-        ):
+        with pytest.raises(UserError, match=r"holds no file set/photos/\*\.png"):
             fetch.fetch_dataset("set", online)
     assert len(server.asked) == 1
     rows["set"] = made.changed(rows["set"], files="set/s/*.png", images="3")
@@ -351,9 +349,7 @@ def test_an_archive_without_the_files_of_its_row_is_kept_and_told(
 def test_a_page_in_place_of_an_archive_does_not_stay(packed, server, online, rows, tmp_path):
     rows["set"] = made.changed(rows["set"], checksum="")
     server.content["/set.tar.gz"] = b"<!DOCTYPE html><title>Please log in</title>"
-    with pytest.raises(
-        UserError, match=r"came as no tar or zip archive \(it begins with '<!DOCTYPE"
-    ):
+    with pytest.raises(UserError, match="came as no tar or zip archive"):
         fetch.fetch_dataset("set", online)
     server.content["/set.tar.gz"] = packed
     fetch.fetch_dataset("set", online)

@@ -6,7 +6,7 @@ import zlib
 import made
 import numpy as np
 import pytest
-from PIL import Image, PngImagePlugin, features
+from PIL import Image, PngImagePlugin
 
 from gblsr_repro import image_io
 from gblsr_repro.data.images import read_image, read_rgb_image
@@ -57,21 +57,6 @@ def test_samples_are_those_of_the_picture(kind, tmp_path):
         )
 
 
-@pytest.mark.parametrize("ending", ["png", "jpg", "tiff", "webp", "avif"])
-def test_pictures_are_turned_upright_in_every_format(ending, tmp_path):
-    """So a data set's pictures look as those that the commands read."""
-    if ending == "avif" and not features.check("avif"):
-        pytest.skip("this Pillow reads no AVIF")
-    exif = Image.Exif()
-    exif[0x0112] = 6  # rows run from the right of the picture to its left
-    options = {"webp": {"lossless": True}, "png": {}, "tiff": {}}.get(ending, {"quality": 100})
-    shades = Image.fromarray(np.stack([RAMP] * 3, axis=2))
-    file = saved(tmp_path / f"a.{ending}", shades, exif=exif, **options)
-    expected = np.rot90(np.asarray(shades).astype(int), -1)
-    assert np.abs(read_image(file) - expected).max() <= 4
-    assert np.abs(image_io.read(file).rgb - expected).max() <= 4
-
-
 def test_alpha_is_composited_over_white(tmp_path):
     half = Image.new("RGBA", (1, 1), (100, 0, 200, 128))
     pixel = read_rgb_image(saved(tmp_path / "a.png", half))[0, 0]
@@ -113,6 +98,16 @@ def flipped():
     return bytes(stored)
 
 
+def with_wrong_checksum():
+    """Return a PNG with a changed pixel, of which zlib's own checksum stands in another chunk."""
+    rows = b"".join(b"\0" + row.tobytes() for row in COLOR)
+    header = COLOR.shape[1].to_bytes(4) + COLOR.shape[0].to_bytes(4) + bytes([8, 2, 0, 0, 0])
+    pixels = zlib.compress(rows, 0)
+    stored = bytearray(made.png({b"IHDR": header, b"IDAT": pixels[:-4]}))
+    stored[-10] ^= 255
+    return bytes(stored) + made.png({b"IDAT": pixels[-4:], b"IEND": b""})[8:]
+
+
 FRAMES = [Image.new("RGB", (4, 4), color) for color in ("red", "blue", "green")]
 REFUSED = {
     "floating-point": [content(Image.fromarray(np.zeros((2, 2), np.float32)), "TIFF")],
@@ -121,7 +116,7 @@ REFUSED = {
                           for form in ("GIF", "PNG", "WEBP", "TIFF")],
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]
             for form in ("PNG", "JPEG", "TIFF", "WEBP", "BMP")],
-    "damaged image": [flipped(), with_zeros("JPEG"), with_zeros("MPO")],
+    "damaged image": [flipped(), with_wrong_checksum(), with_zeros("JPEG"), with_zeros("MPO")],
     "more than 64 MB; save it": [with_text(65 << 20)],
     "is not an image": [b"", b"<html>Not found</html>", b"%!PS-Adobe-3.0 EPSF-3.0\n"],
     "larger than 200 megapixels": [png_header(14_200), png_header(100_000)],
@@ -160,10 +155,3 @@ def test_what_follows_the_end_of_a_jpeg_does_not_count(tmp_path):
     for file, more in (("a.jpg", b""), ("b.jpg", bytes(5000))):
         (tmp_path / file).write_bytes(stored + more)
     np.testing.assert_array_equal(read_image(tmp_path / "b.jpg"), read_image(tmp_path / "a.jpg"))
-
-
-def test_multi_picture_jpeg_gives_the_photograph(tmp_path):
-    first, second = (Image.new("RGB", (16, 16), color) for color in ("white", "black"))
-    file = tmp_path / "a.jpg"
-    first.save(file, format="MPO", save_all=True, append_images=[second])
-    assert read_rgb_image(file).min() > 250

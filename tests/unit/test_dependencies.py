@@ -68,13 +68,6 @@ class Lazy:
         return self.config["native"][section][name]
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """A tiny config, its images, arrays and a run of each benchmark."""
-    root = tmp_path_factory.mktemp("tiny")
-    return root, tiny_jobs.prepare(root)
-
-
 @pytest.fixture
 def watched(tiny, monkeypatch):
     """The tiny config, watched, but where a job asks what it depends on or writes its record."""

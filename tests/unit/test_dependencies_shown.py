@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from paper_results import build_paper_run
+from made_up_runs import build_paper_run
 
 from gblsr_repro.dependencies import collect_dependencies
 from gblsr_repro.files import write_json

@@ -106,9 +106,7 @@ def test_what_is_visible_is_passed_on_as_it_is_named(smi, take, monkeypatch, nam
 def test_a_number_of_jobs_that_is_none_is_one_sentence(smi, monkeypatch, setting):
     smi(1)
     monkeypatch.setenv(devices.JOBS_PER_GPU, setting)
-    with pytest.raises(
-        UserError, match=r"^GBLSR_JOBS_PER_GPU is .*; set it to a number from 1 to 99"
-    ):
+    with pytest.raises(UserError, match=r"^GBLSR_JOBS_PER_GPU is .*; set it to a number"):
         devices.reserve_gpu()
 
 
@@ -129,10 +127,7 @@ def node(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (
-            RuntimeError("The NVIDIA driver is too old (found version 12080). Please update"),
-            "12080",
-        ),
+        (RuntimeError("The NVIDIA driver is too old (found version 12080). Please"), "12080"),
         (AssertionError("Torch not compiled with CUDA enabled"), "Torch not compiled with CUDA"),
         (None, "it does not say why"),
     ],

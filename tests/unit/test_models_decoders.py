@@ -9,7 +9,6 @@ import torch
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
 from gblsr_repro.models.base import Component, select_options
-from gblsr_repro.models.layers import apply_pointwise
 from gblsr_repro.models.native import NativeModel
 
 ARMS = list(config.read_arms())
@@ -121,17 +120,3 @@ def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
         torch.testing.assert_close(bandwidth, torch.full_like(bandwidth, start))
         order_start = 8.5 if "full" in arm or "order" in arm else 6.0
         torch.testing.assert_close(order, torch.full_like(order, order_start))
-
-
-@pytest.mark.parametrize("shape", [(1, 5), (7, 5), (2, 24, 5), (4, 8, 3, 5)])
-def test_pointwise_is_a_linear_layer_for_any_number_of_rows(shape):
-    layer = torch.nn.Linear(5, 3).double()
-    rows = torch.randn(*shape, dtype=torch.float64, requires_grad=True)
-    applied = apply_pointwise(rows, layer.weight, layer.bias)
-    assert applied.shape == (*shape[:-1], 3)
-    ours, theirs = (
-        torch.autograd.grad(each.square().sum(), (rows, *layer.parameters()))
-        for each in (applied, layer(rows))
-    )
-    torch.testing.assert_close(applied, layer(rows))
-    torch.testing.assert_close(ours, theirs)

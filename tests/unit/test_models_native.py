@@ -11,11 +11,6 @@ from gblsr_repro.preflight import check_native_benchmark
 from gblsr_repro.runs import load_run
 
 
-@pytest.fixture(scope="module")
-def settings():
-    return config.merge(config.load(), made.SMALL)
-
-
 @pytest.fixture
 def scalar(settings):
     return native.NativeModel.build(config.read_arms()["gblsr_scalar"], settings, 0).eval()

@@ -15,6 +15,7 @@ import pytest
 SETS = ("kodak", "set14", "urban100")
 ASR_SETS = ("set5", "set14", "b100", "urban100")
 BASELINES = ("liif", "lte", "wire")
+ORDER = ("LTE", "Scalar", "Fixed", "Full", "LIIF", "Fourier-MLP", "WIRE")
 OUTSIDE = {  # numbers that no file of the record has, and where they come from
     "0.4.0": "a version",
     "0.12 to 0.17 dB below GB-LSR at x2 and within 0.11 dB": "git, the commit before 0146837",
@@ -111,14 +112,21 @@ def asr(method: str, scales: Iterable[int]) -> list[float]:
     ]
 
 
+def asr_gaps(method: str, *scales: int) -> list[float]:
+    return subtract(asr(method, scales), asr("gblsr_asr", scales))
+
+
+def paper_gaps(method: str, *scales: int) -> list[float]:
+    keys = product(ASR_SETS, map(str, scales))
+    return [PAPER_ASR[name, method, s] - PAPER_ASR[name, "gblsr_asr", s] for name, s in keys]
+
+
 def asr_gap(method: str, *scales: int) -> str:
-    return span(subtract(asr(method, scales), asr("gblsr_asr", scales)))
+    return span(asr_gaps(method, *scales))
 
 
 def paper_gap(method: str, *scales: int) -> str:
-    keys = list(product(ASR_SETS, map(str, scales)))
-    gaps = [PAPER_ASR[d, method, s] - PAPER_ASR[d, "gblsr_asr", s] for d, s in keys]
-    return span(gaps)
+    return span(paper_gaps(method, *scales))
 
 
 def enlarge_set5(setup: str, method: str) -> list[float]:
@@ -233,13 +241,47 @@ def describe_times() -> list[str]:
     ]
 
 
+def read_record() -> str:
+    return (pages.ROOT / "docs/record/README.md").read_text(encoding="utf-8")
+
+
+def count_arms() -> dict[str, list[int]]:
+    """By arm: how many of its scores are the same, undecided, different, as the record counts."""
+    table = read_record().partition("## Published scores by arm")[2].partition("## ")[0]
+    row = re.compile(r"^\| (?:GB-LSR-)?([\w-]+) \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
+    return {arm: [*map(int, counts)] for arm, *counts in row.findall(table)}
+
+
+def describe_verdicts() -> list[str]:
+    claims = re.search(
+        r"Of (\d+) claims .*?, (\d+) are .*?, (\d+) are .*? (\d+) are", read_record()
+    )
+    assert claims
+    same, unclear, differ = map(sum, zip(*count_arms().values(), strict=True))
+    return [
+        "Of {} claims that these runs are about {} are as the paper says, {} are not and {} are "
+        "undecided".format(*claims.groups()),
+        f"{same} of the {same + unclear + differ} scores that the paper prints with a deviation "
+        f"are the same, {unclear} undecided, {differ} differ",
+    ]
+
+
 def describe_readme() -> list[str]:
     bundled, bicubic = enlarge_set5("bundled", "gblsr_asr"), enlarge_set5("asr_narrow", "bicubic")
     ratio = (
         VALUES["main", "native", "kodak", "gblsr_scalar", "", "inference_ms"][0]
         / VALUES["main", "native", "kodak", "liif", "", "inference_ms"][0]
     )
+    arms = count_arms()
+    same, unclear, differ = map(sum, zip(*arms.values(), strict=True))
+    by_arm = [f"{arm} {' / '.join(map(str, arms[arm]))}" for arm in ORDER]
+    above = [gap for name in ("liif_rdn", "lte_rdn") for gap in asr_gaps(name, 4, 6, 8)]
+    paper = [gap for name in ("liif_rdn", "lte_rdn") for gap in paper_gaps(name, 4, 6, 8)]
     return [
+        f"| {span(paper)} dB at x4 to x8 | {span(above)} dB, small networks |",
+        f"| {same + unclear + differ} numbers | {same} the same, {unclear} undecided, {differ} "
+        "differ |",
+        f"by arm: {', '.join(by_arm)}.",
         f"{span(lead(published, 'psnr'), 1)} dB | {span(lead(here, 'psnr'), 1)} dB",
         f"{span(lead(published, 'lpips'))} lower | {span(lead(here, 'lpips'))} lower",
         f"| 0.247 times, on an H200 | {ratio:.2f} times, on a CPU |",
@@ -249,6 +291,7 @@ def describe_readme() -> list[str]:
 
 STATEMENTS = {
     "docs/results.md": [
+        *describe_verdicts(),
         *describe_native(),
         *describe_diagnostics(),
         *describe_superres(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import made
+import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 from PIL import Image
@@ -21,16 +21,15 @@ from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import complete, find_repository_root, load, merge, validate
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.files import write_json
 from gblsr_repro.record import restoring, writing
 from gblsr_repro.record.sources import collect_sources
 from gblsr_repro.record.values import add_tables, collect_tables
+from results import SCORES, TIMES, leave_run, leave_table
 
 RECORD = find_repository_root() / "docs" / "record"
 SETS = ("kodak", "set14", "urban100")
-SCORES = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
-WITHOUT_LPIPS = [("a", 25.0, 0.5, "", 0.3, 4.0), ("b", 26.0, 0.7, "", 0.4, 6.0)]
-TIMES = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
+WITHOUT_LPIPS = ("a,25,0.5,,0.3,4,", "b,26,0.7,,0.4,6,")
 TRAINED_ON = [{"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}]
 DEVICE = {"name": "Some CPU"}
 
@@ -49,42 +48,21 @@ def build_config(**changes: object) -> dict:
 
 
 def measure_native(results: Path, seeds: Sequence[int], psnr: float = 20.0) -> None:
-    """Write scores, times and records of three arms, as the workflow leaves them."""
+    """Leave runs, scores and times of three arms, as the workflow does."""
     for place, arm in enumerate(("gblsr_scalar", "gblsr_fixed", "liif")):
         for seed in seeds:
-            name = f"{arm}/seed{seed}"
+            git = {"commit": f"c0ffee{seed}", "modified": False}
+            leave_run(results, arm, seed, build_config(), device=DEVICE, git=git)
+            about = {"arm": arm, "seed": seed}
+            value = psnr - place + 0.1 * seed
+            rows = (f"a,{value},0.5,0.6,0.3,4.0,", f"b,{value + 1},0.7,0.8,0.4,6.0,")
             for column in (*SETS, "validation"):
-                value = psnr - place + 0.1 * seed
-                rows = [("a", value, 0.5, 0.6, 0.3, 4.0), ("b", value + 1, 0.7, 0.8, 0.4, 6.0)]
-                scores = results / "native/metrics" / name / f"{column}.csv"
-                write_csv(scores, ("image", *SCORES), rows)
-                about = {"arm": arm, "seed": seed}
-                write_json(results / "native/metrics" / name / f"{column}.json", about)
-            write_json(results / "native/runs" / name / "run.json", build_run(arm, seed))
-            times = (2.0 + place, 2.0, 3.0, 4.0, 100.0)
-            header = ("dataset", "image", "clock", *TIMES)
-            rows = [("kodak", "a", "paper", *times), ("kodak", "a", "fast", *times)]
-            write_csv(results / "native/latency" / name / "kodak.csv", header, rows)
-            about = {"arm": arm, "seed": seed, "device": DEVICE}
-            write_json(results / "native/latency" / name / "kodak.json", about)
+                scores = results / f"native/metrics/{arm}/seed{seed}/{column}.csv"
+                leave_table(scores, SCORES, *rows, **about)
+            rows = (f"kodak,a,{clock},2,{2 + place},0,3,4,100,50" for clock in ("paper", "fast"))
+            times = results / f"native/latency/{arm}/seed{seed}/kodak.csv"
+            leave_table(times, TIMES, *rows, **about, device=DEVICE)
     write_json(results / "native/arrays/train.json", {"datasets": TRAINED_ON})
-
-
-def build_run(arm: str, seed: int) -> dict:
-    return {
-        "arm": arm,
-        "seed": seed,
-        "steps": 40,
-        "parameters": 12,
-        "config": {"repeated": "by the identity"},
-        "identity": {"native.training.steps": 40},
-        "wall_seconds": 61.5,
-        "steps_per_second": 3.25,
-        "peak_memory_mib": 812.0,
-        "device": DEVICE,
-        "git": {"commit": f"c0ffee{seed}", "modified": False},
-        "finished": "2026-01-02T03:04:05+00:00",
-    }
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +137,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
     assert "steps: 40 (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
-    assert "GB-LSR-Scalar on the validation images | +2.096 dB | +1.000 dB |" in page
+    assert "GB-LSR-Scalar's on the validation images | −2.096 dB | −1.000 dB |" in page
     assert "--configfile docs/record/overlays/main.yaml --config mirror=FOLDER -- native" in page
 
 
@@ -198,9 +176,9 @@ def test_of_released_weights_the_name_is_kept_and_not_the_folder(tmp_path: Path)
     assert writing.build_overlay(config)["released"] == expected
     measure_native(tmp_path, seeds=[0])
     for arm, address in named.items():
-        run = build_run(arm, 0) | {"released": {"by": "the authors", "address": address}}
-        run["identity"]["released"] = {arm: address}
-        write_json(tmp_path / f"native/runs/{arm}/seed0/run.json", run)
+        origin = {"by": "the authors", "address": address}
+        identity = {"released": {arm: address}}
+        leave_run(tmp_path, arm, released=origin, identity=identity)
     sources = collect_sources(tmp_path, config)
     for arm, address in expected.items():
         run = sources[f"native/runs/{arm}/seed0/run.json"]
@@ -224,7 +202,7 @@ def test_a_second_machine_adds_its_seeds(grown: Path) -> None:
 def test_a_run_measured_again_replaces_its_values_whole(record: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     measure_native(again, seeds=[0], psnr=25.0)
-    write_csv(again / "native/metrics/liif/seed0/kodak.csv", ("image", *SCORES), WITHOUT_LPIPS)
+    leave_table(again / "native/metrics/liif/seed0/kodak.csv", SCORES, *WITHOUT_LPIPS)
     before = made.rows(record / "values.csv")
     add_tables(record, collect_tables(again, build_config(), "main"))
     after = made.rows(record / "values.csv")
@@ -315,11 +293,35 @@ def read_rounded(path: Path) -> str:
     return re.sub(r"(\.\d{9})\d+", r"\1", path.read_text("utf-8"))
 
 
-def test_every_section_of_the_page_has_a_title_of_its_own() -> None:
-    for page in ("README.md", "tables.md"):
-        titles = re.findall(r"^## (.+)$", (RECORD / page).read_text("utf-8"), re.MULTILINE)
-        assert len(titles) > 10
-        assert len({*titles}) == len(titles)  # by it a section is linked
+def test_the_count_by_arm_is_that_of_t_tests_on_the_seeds() -> None:
+    """Seeds of values.csv against the printed means and deviations, with scipy's own t-test."""
+    margins = {"psnr": 0.5, "ssim": 0.015, "lpips": 0.02, "edge_lpips": 0.02, "lse": 0.25}
+    seeds: dict[tuple[str, ...], list[float]] = {}
+    for line in made.rows(RECORD / "values.csv"):
+        if (line["setup"], line["aggregate"]) == ("main", "native"):
+            key = (line["dataset"], line["arm"], line["metric"])
+            seeds.setdefault(key, []).append(float(line["value"]))
+    counts: dict[str, list[int]] = {}
+    for line in made.rows(find_repository_root() / "config" / "paper" / "native.csv"):
+        own = seeds.get((line["dataset"], line["arm"], line["metric"]), [])
+        if line["metric"] in margins and own:
+            here = (np.mean(own), np.std(own, ddof=1), len(own))
+            theirs = (float(line["mean"]), float(line["std"]), int(line["n"]))
+            margin = margins[line["metric"]]
+            not_lower, not_higher, differs = (
+                stats.ttest_ind_from_stats(
+                    theirs[0] + shift, *theirs[1:], *here, alternative=side
+                ).pvalue
+                < 0.05
+                for shift, side in ((-margin, "less"), (margin, "greater"), (0, "two-sided"))
+            )
+            same = not_lower and not_higher
+            found = 0 if same else 2 if differs else 1
+            counts.setdefault(line["arm"], [0, 0, 0])[found] += 1
+    page = (RECORD / "README.md").read_text("utf-8")
+    table = page.partition("## Published scores by arm")[2].partition("##")[0]
+    shown = [tuple(map(int, row)) for row in re.findall(r"\| (\d+) \| (\d+) \| (\d+) \|", table)]
+    assert sorted(shown[: len(counts)]) == sorted(map(tuple, counts.values()))
 
 
 def test_every_score_names_a_run_and_its_commit() -> None:
@@ -331,9 +333,5 @@ def test_every_score_names_a_run_and_its_commit() -> None:
         if line["aggregate"] != "asr_latency" and line["method"] != "bicubic"
     }
     assert scored <= runs
-    text = (RECORD / "provenance.json").read_text()
-    sources = json.loads(text)
-    one_line_each = sum(2 + len(files) for files in sources.values())
-    assert text.count("\n") == 2 + one_line_each
     overlays = {path.stem for path in (RECORD / "overlays").glob("*.yaml")}
-    assert {row[0] for row in runs} <= {*sources} == overlays
+    assert {row[0] for row in runs} <= overlays == made.record(RECORD / "provenance.json").keys()

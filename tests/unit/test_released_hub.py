@@ -144,10 +144,11 @@ def test_addresses():
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_wrong_proxy_is_named(tmp_path, monkeypatch):
+@pytest.mark.parametrize("proxy", ["ftp://127.0.0.1:1", "http://127.0.0.1:port"])
+def test_a_wrong_proxy_is_named(tmp_path, monkeypatch, proxy):
     """The hub is asked by another client than data sets are."""
     monkeypatch.delenv("NO_PROXY")
-    monkeypatch.setenv("HTTP_PROXY", "ftp://127.0.0.1:1")
+    monkeypatch.setenv("HTTP_PROXY", proxy)
     client.close_session()
     with pytest.raises(UserError, match=r"cannot be had from the hub.* HTTP_PROXY"):
         bring_in(tmp_path, ADDRESS)

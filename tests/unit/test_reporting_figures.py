@@ -13,12 +13,12 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+from made_up_runs import build_demo_run, build_local_run, build_paper_run, build_sparse_run
 from matplotlib.collections import LineCollection
 from matplotlib.colors import same_color
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from paper_results import build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
@@ -28,12 +28,7 @@ from gblsr_repro.files import write_json
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item, list_differences
-from results import (
-    Results,
-    build_demo_run,
-    build_sparse_run,
-    build_wide_run,
-)
+from results import Results
 
 
 def build_drawable_paper_run(root: Path) -> Results:
@@ -49,7 +44,7 @@ RUNS = {
     "paper": build_drawable_paper_run,
     "demo": build_demo_run,
     "sparse": build_sparse_run,
-    "wide": build_wide_run,
+    "local": build_local_run,
 }
 COMMAND = [sys.executable, "-m", "gblsr_repro"]
 PRINTED = {style.TEXT_WIDTH: 6.75, style.COLUMN_WIDTH: 3.25}  # inches, across two columns or one
@@ -116,17 +111,13 @@ def list_collisions(texts: list[Text]) -> list[tuple[str, str]]:
 
 
 OF_A_DEMO = ("frontier", "per_dataset", "cov_hist", "infcost", "asr_quality_latency_x4")
-CASES = [(run, name) for run in ("paper", "wide") for name in NAMES]
+CASES = [("paper", name) for name in NAMES]
 CASES += [("demo", name) for name in OF_A_DEMO]  # whose near-equal numbers look unlike the paper's
 
 
 @pytest.mark.parametrize(("run", "name"), CASES)
 def test_texts_are_legible_inside_and_apart(run, name, draw, monkeypatch):
-    try:
-        figure = draw(run, name)
-    except UserError:
-        assert run == "wide"
-        pytest.skip("this run has no data for the figure")
+    figure = draw(run, name)
     texts = list_drawn_texts(figure, monkeypatch)
     assert texts
     assert not list_collisions(texts)
@@ -221,7 +212,7 @@ def test_variance_bars_carry_the_share_and_the_floor(draw):
     assert "within: 0.79" in read_words(figure)
     assert "T4 floor 10⁻³: 9.35× the highest filled bar" in read_words(figure)
     assert "×10⁻⁴" in axes.get_ylabel()
-    assert "T4 floor 10⁻³\n" in read_words(draw("wide", "variance_decomp")) + "\n"
+    assert "T4 floor 10⁻³\n" in read_words(draw("local", "variance_decomp")) + "\n"
 
 
 def test_logspace_metrics_shows_the_steps(draw):
@@ -253,7 +244,7 @@ def test_t4_is_not_met_where_only_its_ratio_clears(draw):
         assert not any(same_color(bar.get_facecolor(), color) for bar in share.patches)
     assert "3.7·10⁻⁵ not met" in read_words(figure)
     assert "0.660 see below" in read_words(figure)
-    met = draw("wide", "logspace_loctests").axes[0].patches
+    met = draw("local", "logspace_loctests").axes[0].patches
     assert all(same_color(bar.get_facecolor(), style.MET) for bar in met)
     assert not any(bar.get_hatch() for bar in met)
 

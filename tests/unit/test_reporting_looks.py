@@ -6,11 +6,11 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from made_up_runs import build_demo_run, build_paper_run
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.testing.compare import compare_images
-from paper_results import build_paper_run
 
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.config import load_protocol, read_items
@@ -18,7 +18,6 @@ from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item
 from gblsr_repro.reporting.names import name_subject
-from results import build_demo_run
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NAMED = ("frontier", "infcost", "asr_quality_latency_x4")

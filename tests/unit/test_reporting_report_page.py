@@ -11,8 +11,7 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
-from conditions import PAPER, set_setting
-from paper_results import build_paper_run
+from made_up_runs import build_demo_run, build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
@@ -25,7 +24,7 @@ from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.claims import VERDICT_STYLES
 from gblsr_repro.reporting.page import PageSection, build_simple_table, render_html
-from results import Results, build_demo_run
+from results import PAPER, Results, set_setting
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 

@@ -5,52 +5,38 @@ import pytest
 from gblsr_repro.errors import UserError
 
 BASE = "GB-LSR-Scalar-ASR (base)"
-NOLE = "GB-LSR-Scalar-ASR-noLE"
 LIIF = "LIIF (matched-budget amortized)"
 
 
-def test_the_papers_winners_criteria_and_parameters(results):
+def test_winners_and_criteria_of_both_sides(results):
+    """All cells of the paper's: tests/protocol/test_tables_paper.py."""
     results.set_native()
     results.config["native"]["significance"] = 0.01
-    assert results.build_pairs("winners")["Kodak"] == (
-        ["Full ≈ Scalar (22.438)", "LTE (19.476)", "**+2.835**", "Fixed (0.5936)", "LIIF (0.7794)",
-         "**−0.1378**"],
-        ["Scalar (30.000)", "WIRE (26.000)", "**+4.000**", "Scalar (0.2000)", "LIIF (0.6400)",
-         "**−0.4400**"],
-    )  # fmt: skip
-    gates = results.build_pairs("gates")
-    assert gates["at most 0.5 dB below best baseline PSNR"] == (
-        ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
-    )  # fmt: skip
-    assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
-    results.set_budget()
-    above, below = results.build_pairs("fairness")["LTE (matched-budget amortized)"]
-    assert above == ["1,122,051", "1.133×", ""]
-    assert below[2].startswith("3 linear layers")
+    winners = results.build_beside_paper("winners")
+    assert winners["Kodak", "paper"][:3] == ["Full ≈ Scalar (22.438)", "LTE (19.476)", "**+2.835**"]
+    assert winners["Kodak", "here"][:3] == ["Scalar (30.000)", "WIRE (26.000)", "**+4.000**"]
+    gates = results.build_beside_paper("gates")
+    assert gates["Inference-cost criterion", "paper"][1] == "met (0.247× on all 3)"
 
 
-def test_the_papers_speed(results):
+def test_the_papers_speed_is_of_the_sets_that_are_timed(results):
     results.add_quality(["liif_rdn", "gblsr_asr"])
     results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
-    assert results.build_pairs("asr_latency_main")[BASE] == (
-        ["28.746", "26.457", "27.20", "85.94", "1.44×", "3.25×"],
-        ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"],
-    )
-    nole = ["22.024", "−0.0059", "−0.0090", "−0.0312", "1.767×", "28213.8", "+35.34%"]
-    assert results.build_pairs("asr_pareto_main")[NOLE][0] == nole
-    (appendix,) = results.build_pairs("asr_pareto_appendix").values()
-    assert appendix[0][:2] == ["20.611", "−0.0419"]
+    rows = results.build_beside_paper("asr_latency_main")
+    assert rows[BASE, "paper"] == ["28.746", "26.457", "27.20", "85.94", "1.44×", "3.25×"]
+    assert rows[BASE, "here"] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     results.config["asr"]["timing"]["datasets"] = ["set14", "b100"]
-    rows = results.build_pairs("asr_latency_main")
-    assert rows["LIIF-RDN"][0] == ["28.839", "27.752", "37.67", "—", "—", "—"]
-    assert results.build_pairs("asr_pareto_main")[NOLE][0][4:] == ["—"] * 3
+    rows = results.build_beside_paper("asr_latency_main")
+    assert rows["LIIF-RDN", "paper"] == ["28.839", "27.752", "37.67", "—", "—", "—"]
+    rows = results.build_beside_paper("asr_pareto_main")
+    assert rows["GB-LSR-Scalar-ASR-noLE", "paper"][4:] == ["—"] * 3
 
 
 def test_the_package_clock_stands_beside_the_papers_in_rows_of_its_name(results):
     results.add_quality(["liif_rdn", "gblsr_asr"])
     results.add_times({"liif_rdn": 8.0, "gblsr_asr": 4.0})
     results.add_times({"liif_rdn": 6.0, "gblsr_asr": 1.0}, clock="fast")
-    rows = results.build_clock_rows("asr_latency_main")
+    rows = results.build_beside_paper("asr_latency_main")
     assert rows[BASE, "here"] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     assert rows[BASE, "fast path"] == ["", "", "1.00", "3.00", "6.00×", "—"]
     assert ("LTE-RDN", "fast path") not in rows
@@ -58,7 +44,7 @@ def test_the_package_clock_stands_beside_the_papers_in_rows_of_its_name(results)
     assert "No results for LTE-RDN, LTE-SwinIR" in results.build("asr_latency_main").caption.text
     assert "fast path" in results.build("asr_latency_main_vs_paper").caption.text
     assert "fast path" not in results.build("asr_latency_main").caption.text
-    rows = results.build_clock_rows("asr_pareto_main")
+    rows = results.build_beside_paper("asr_pareto_main")
     assert rows[BASE, "fast path"] == ["", "", "", "", "1.000×", "1000.0", "0.00%"]
 
 
@@ -68,7 +54,7 @@ def test_native_rows_of_the_package_clock_hold_the_time_alone(results):
         if (row["dataset"], row["arm"], row["metric"]) == ("set14", "liif", "inference_ms"):
             row.update(metric="fast_ms", mean=9.0)
     results.add("native", 2.5, dataset="kodak", arm="liif", metric="fast_ms")
-    beside = results.build_clock_rows("main_kodak")
+    beside = results.build_beside_paper("main_kodak")
     assert beside[LIIF, "fast path"] == ["", "", "", "", "2.50", ""]
     assert sum(name == "fast path" for _, name in beside) == 1
     # In the table itself, and in the criteria, it never stands in for the paper's.
@@ -81,18 +67,12 @@ def test_training_time_stands_below_the_papers_of_the_groups_shown(results):
     results.set_runs()
     (liif,) = [row for row in results.rows["runs"] if row["arm"] == "liif"]
     liif["wall_seconds"] = 30.0  # the others take 50
-    native = list(results.build_pairs("compute_native").values())
-    assert [above for above, _ in native] == [
-        ["9", "1m37s–4m50s", "25m28s"],
-        ["12", "1m17s–1m46s", "17m54s"],
-        ["6", "1m17s–1m18s", "7m48s"],
-        ["9", "1m18s–1m37s", "12m49s"],
-        ["**36**", "", "**1h03m**"],
-    ]
-    assert native[0][1] == ["3", "30s–50s", "2m10s"]
-    asr = list(results.build_pairs("compute_asr").values())
-    assert asr[1][0] == ["3", "122h12m–122h22m", "366h55m"]
-    assert asr[-1][0] == ["**27**", "", "**1,232h03m**"]
+    baselines, own, *_, total, _ = results.build("compute_native_vs_paper").rows
+    assert [*baselines[1:]] == ["paper", "9", "1m37s–4m50s", "25m28s"]
+    assert [*own[2:]] == ["3", "30s–50s", "2m10s"]
+    assert [*total[2:]] == ["**36**", "", "**1h03m**"]
+    *_, total, _ = results.build("compute_asr_vs_paper").rows
+    assert [*total[2:]] == ["**27**", "", "**1,232h03m**"]
 
 
 def test_imported_weights_are_no_part_of_the_training_time(results):

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from paper_results import build_paper_run
+from made_up_runs import build_demo_run, build_paper_run
 
 from gblsr_repro.analysis.reader import BICUBIC, Aggregates
 from gblsr_repro.cli import main
@@ -15,7 +15,7 @@ from gblsr_repro.reporting import document
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.tables import build
 from gblsr_repro.reporting.writing import write_items
-from results import Results, build_demo_run, build_sparse_run
+from results import Results
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
@@ -129,16 +129,15 @@ def test_every_table_fits_the_text_width_of_the_paper(repository, tmp_path, fill
 
 
 @needs_latex
-@pytest.mark.parametrize("build_run", [build_demo_run, build_sparse_run])
-def test_one_pdf_has_every_table_and_figure_in_the_papers_order(tmp_path, build_run):
-    run = build_run(tmp_path)
+def test_one_pdf_has_every_table_and_figure_in_the_papers_order(tmp_path):
+    run = build_demo_run(tmp_path)
     written, _ = write_items(run.write(), tmp_path, run.config)
     drawn = {path.stem for path in written if path.suffix == ".pdf"}
     text = document.render_document(tmp_path, run.config)
     assert not find_overfull(text, tmp_path)
     shown = re.findall(r"figures/(\w+)\.pdf", text)
     assert shown == [name for name in read_items() if name in drawn]
-    assert text.count("Steps: 40 (paper: 2{,}000)") == (build_run is build_demo_run)
+    assert text.count("Steps: 40 (paper: 2{,}000)") == 1
     marked = re.findall(r"\\textit\{Conditions ([\d, -]+)\.\}", text)
     assert len(marked) > len(drawn)
 

@@ -77,3 +77,18 @@ def test_a_checkout_of_another_user_is_told_once(monkeypatch, tmp_path, caplog):
     assert runtime.describe_commit() == {"commit": None, "modified": None}
     [message] = caplog.messages
     assert f"run git config --global --add safe.directory {tmp_path}" in message
+
+
+def test_code_in_a_checkout_of_something_else_has_no_commit(tmp_path, monkeypatch):
+    """As a package in the environment of a project of the user's, which ignores it."""
+    code = tmp_path / "venv/gblsr_repro/runtime.py"
+    code.parent.mkdir(parents=True)
+    code.touch()
+    monkeypatch.setattr(runtime, "__file__", str(code))
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "theirs"], check=True)
+    assert runtime.describe_commit() == {"commit": None, "modified": None}
+    subprocess.run([*git, "add", code], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "ours"], check=True)
+    assert runtime.describe_commit()["commit"]

@@ -71,21 +71,16 @@ class Finished:
         (self.folder / "overlay.yaml").write_text(yaml.safe_dump(config.merge(chosen, settings)))
         return ["config/demo.yaml", "overlay.yaml"]
 
-    def snakemake(self, *words: str, anew: bool = False, **settings: object) -> str:
-        """Run Snakemake; return what it said.
-
-        `anew`: with the code of the config's own package as it is now, which takes longer.
-        """
+    def snakemake(self, *words: str, **settings: object) -> str:
+        """Run Snakemake; return what it said."""
         line = ["--cores", "1", *words, "--configfile", *self.overlay(**settings), "--", "all"]
-        if anew:
-            return self.run("snakemake", *line)
         done = self.planner.run("snakemake", *line)
         assert done.status == 0, done.said
         return done.said
 
-    def planned(self, anew: bool = False, **settings: object) -> set[tuple[str, str]]:
+    def planned(self, **settings: object) -> set[tuple[str, str]]:
         """Return the jobs that would run, as `list_jobs` does."""
-        return list_jobs(self.snakemake("--dry-run", anew=anew, **settings))
+        return list_jobs(self.snakemake("--dry-run", **settings))
 
     @staticmethod
     def trained(jobs: set[tuple[str, str]]) -> set[str]:

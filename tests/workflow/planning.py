@@ -24,6 +24,20 @@ class Ended(NamedTuple):
     said: str
 
 
+def run_alone(folder: Path, *words: object, **environment: object) -> Ended:
+    """Run Snakemake in a folder, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", *map(str, words)],
+        cwd=folder,
+        env=os.environ | {name: str(value) for name, value in environment.items()},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    return Ended(done.returncode, done.stdout)
+
+
 class Planner:
     """A process in a checkout that runs each command in a fork of itself (see planner.py)."""
 

@@ -8,32 +8,12 @@ import numpy as np
 import pages
 import pytest
 import your_own
-from PIL import Image
 
 from gblsr_repro import config
 
 pytestmark = pytest.mark.slow
 
 PACKAGE = "src/gblsr_repro"
-TIMES = '''
-
-
-def draw_times(source: Aggregates, differences: Sequence[str]) -> Figure:
-    """Draw the time of every arm on Kodak."""
-    figure = style.create_figure(style.COLUMN_WIDTH, 2.0, differences)
-    times = [source.mean("native", "kodak", arm, "inference_ms") for arm in source.benchmark]
-    figure.subplots().bar([*source.benchmark], times, color="#123456")
-    return figure
-'''
-
-
-def published(finished):
-    """A folder with the published numbers as the aggregates of a run."""
-    results = finished.folder / "published"
-    folder = results / "aggregates"
-    shutil.rmtree(results, ignore_errors=True)
-    shutil.copytree(finished.folder / "config" / "paper", folder)
-    return folder
 
 
 def test_a_metric_is_three_files_and_retrains_nothing(finished, tmp_path):
@@ -80,70 +60,6 @@ def test_a_metric_is_three_files_and_retrains_nothing(finished, tmp_path):
     assert not [row["id"] for row in made.rows(claims) if "mae" in row["id"]]  # the paper has none
 
 
-def test_a_figure_is_two_files(finished, tmp_path):
-    finished.edit(f"{PACKAGE}/reporting/figures/native.py", "", TIMES)
-    lines = (finished.folder / "config/items.tsv").read_text().splitlines()
-    (row,) = (line for line in lines if line.startswith("infcost\t"))
-    row = row.replace("infcost", "times").replace("Figure 7", "Extra")
-    finished.edit("config/items.tsv", "", f"{row}\n")
-    assert len(finished.edited) == 2
-    assert ("show_native", "") in finished.planned()
-    words = ["--aggregates", published(finished), "--output", tmp_path, "--only", "times"]
-    finished.run("gblsr_repro", "items", *words)
-    with Image.open(tmp_path / "figures/times.png") as picture:
-        pixels = np.asarray(picture.convert("RGB"))
-    assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
-
-
-def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
-    finished.edit("config/datasets.tsv", "", your_own.format_row("my_photos"))
-    finished.edit("config/demo.yaml", "evaluate: {", "evaluate: {mine: my_photos, ")
-    assert len(finished.edited) == 2
-    jobs = finished.planned()
-    assert finished.trained(jobs) == set()
-    assert ("standardize_train", "") not in jobs
-    shown = ("gblsr_scalar", "liif", finished.own)
-    measured = {(rule, arm) for rule in ("evaluate", "latency") for arm in shown}
-    assert {("fetch", "my_photos"), ("standardize_mine", ""), *measured} <= jobs
-
-
-def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
-    finished.edit("src/flat.py", "", your_own.FILES["src/flat.py"])
-    finished.edit("config/arms.tsv", "", your_own.format_row("flat"))
-    assert len(finished.edited) == 2
-    jobs = finished.planned(native={"arms": [*finished.arms, "flat"]})
-    assert finished.trained(jobs) == {"flat"}
-    checked = finished.command("check", native={"arms": ["gblsr_scalar", "flat"]})
-    assert re.search(r"Flat +28,931 ", checked)
-
-
-def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
-    """Its definition, and the class that reads it, here the reader's own."""
-    finished.edit(
-        f"{PACKAGE}/config/schema/native.py",
-        "    wire_frequency: Positive",
-        '    gain: Positive = describe("gain", default=1.0)\n    wire_frequency: Positive',
-    )
-    finished.edit(
-        "src/plain.py",
-        'SETTINGS = ("features", "patch")',
-        'SETTINGS = ("features", "patch", "gain")',
-    )
-    finished.edit(
-        "src/plain.py", "self.color =", 'self.gain = section["gain"]\n        self.color ='
-    )
-    finished.edit("src/plain.py", "self.color(features)", "(self.gain * self.color(features))")
-    assert len(finished.edited) == 2
-    jobs = finished.planned(anew=True, native={"model": {"gain": 2.0}})
-    assert finished.trained(jobs) == {"plain"}
-    model = "from gblsr_repro import config; from gblsr_repro.models import native; print("
-    model += "native.NativeModel.build(config.read_arms()['plain'], "
-    model += "config.load(['gain.yaml']), 0)"
-    finished.edit("gain.yaml", "", "native: {model: {gain: 2.5}}")
-    finished.edit("src/asked.py", "", f"{model}.decoder.gain)")
-    assert finished.run("asked").strip() == "2.5"
-
-
 def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
     finished.edit("src/blend.py", "", your_own.FILES["src/blend.py"])
     finished.edit("config/methods.tsv", "", your_own.format_row("blend_rdn"))
@@ -168,7 +84,8 @@ def test_a_claim_is_two_lines(finished, tmp_path):
     start = "ARMS_COMPARED: Measures = {\n"
     finished.edit(f"{PACKAGE}/analysis/claims/native.py", start, f"{start}    {measure}")
     assert len(finished.edited) == 2
-    words = ["--aggregates", published(finished), "--output", tmp_path]
+    aggregates = shutil.copytree(finished.folder / "config" / "paper", tmp_path / "aggregates")
+    words = ["--aggregates", aggregates, "--output", tmp_path]
     finished.run("gblsr_repro", "claims", *words)
     judged = {claim["id"]: claim for claim in made.rows(tmp_path / "claims.csv")}
     assert judged["control_beaten"]["measured"] == "5.73"  # 18.793 - 13.059, the least of three

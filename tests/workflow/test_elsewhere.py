@@ -1,34 +1,28 @@
 """Run the workflow elsewhere: another working directory, another workflow, a read-only checkout."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+import pages
 import pytest
 import yaml
 import your_own
+from planning import run_alone
 
 TARGET = "results/demo/asr/metrics/bicubic/demo_set5_x2.csv"
-IMPORTING = """
-module gblsr:
-    snakefile: "{snakefile}"
-    config: config["gblsr"]
-
-use rule * from gblsr as gblsr_*
-
+RUNNING = (pages.ROOT / "docs/running.md").read_text(encoding="utf-8")
+(IMPORTING,) = (b.text for b in pages.read_blocks(RUNNING) if b.language == "snakemake")
+ALL = f"""
 rule all:
     default_target: True
-    input: "{target}"
+    input: "{TARGET}"
 """
 
 
 def run(cwd: Path, *words: object, folders: str = "") -> str:
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *map(str, words)]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": folders}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    paths = {"PYTHONDONTWRITEBYTECODE": 1, "PYTHONPATH": folders}
+    status, said = run_alone(cwd, "--cores", 1, *words, **paths)
+    assert status == 0, said
+    return said
 
 
 def listing(folder: Path) -> dict[Path, float]:
@@ -58,11 +52,10 @@ def test_another_working_directory_takes_all_files_and_the_checkout_none(checkou
 
 
 def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checkout, elsewhere):
-    """A target of another benchmark, planned: test_documented_commands.py, on docs/running.md."""
+    """As docs/running.md says."""
     settings = yaml.safe_load((checkout / "config" / "demo.yaml").read_text())
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
-    snakefile = IMPORTING.format(snakefile=checkout / "Snakefile", target=TARGET)
-    (elsewhere / "Snakefile").write_text(snakefile)
+    (elsewhere / "Snakefile").write_text(IMPORTING.replace("CHECKOUT", str(checkout)) + ALL)
     run(elsewhere, "--configfile", "mine.yaml")
     assert (elsewhere / TARGET).is_file()
     assert (elsewhere / "results/demo/config.yaml").is_file()
@@ -71,34 +64,44 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     settings["asr"]["downsampling"] = "pil"
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
     assert "bicubic" in run(elsewhere, "--configfile", "mine.yaml", "--dry-run")
+    run(elsewhere, "--configfile", "mine.yaml", "--dry-run", "gblsr_main_kodak")
     assert listing(elsewhere / "results") == before
 
 
-@pytest.mark.parametrize("modifier", ['prefix: "pre"', 'replace_prefix: {"results": "mine"}'])
+@pytest.mark.parametrize(
+    "modifier",
+    [
+        'prefix: "pre"',
+        'replace_prefix: {"results": "mine"}',
+        'replace_prefix: {"results/native": "mine"}',
+    ],
+)
 def test_a_module_whose_paths_are_changed_is_refused_while_planning(
     repository, elsewhere, modifier
 ):
     """Since jobs write where the config says."""
-    snakefile = IMPORTING.format(snakefile=repository / "Snakefile", target=TARGET)
-    snakefile = snakefile.replace('config: config["gblsr"]', f"config: dict()\n    {modifier}")
-    (elsewhere / "Snakefile").write_text(snakefile)
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run"],
-        cwd=elsewhere, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert "name another folder as `results` in its config instead" in done.stdout + done.stderr
+    snakefile = IMPORTING.replace("CHECKOUT", str(repository)).replace(
+        'config: config["gblsr"]', f"config: dict()\n    {modifier}"
+    )
+    (elsewhere / "Snakefile").write_text(snakefile + ALL)
+    status, said = run_alone(elsewhere, "--cores", 1, "--dry-run")
+    assert status != 0
+    assert "name another folder as `results` in its config instead" in said
 
 
-def test_config_files_by_two_options_are_refused(repository, elsewhere):
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("--configfile config/demo.yaml --configfile config/short.yaml", "`--configfile A B`"),
+        ("--configfiles=config/demo.yaml --configfile=config/short.yaml", "`--configfile A B`"),
+        ("--config threads=1 -C device=cpu", "`--config A=1 B=2`"),
+    ],
+)
+def test_settings_by_two_options_are_refused(repository, elsewhere, words, remedy):
     """Snakemake would take the last alone."""
-    files = (word for n in ("demo", "short") for word in ("--configfile", f"config/{n}.yaml"))
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", *files],
-        cwd=repository, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert "name all files after one: `--configfile A B`" in done.stdout + done.stderr
+    status, said = run_alone(repository, "--cores", 1, "--dry-run", *words.split())
+    assert status != 0
+    assert f"comes twice; write all after one: {remedy}" in said
 
 
 def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(checkout, elsewhere):

@@ -1,13 +1,12 @@
 """Jobs of a real workflow on a node of pretended GPUs: one each, whatever ends them."""
 
 import os
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import made
 import pytest
+from planning import run_alone
 
 from gblsr_repro import devices
 
@@ -61,17 +60,12 @@ def node(tmp_path, repository, monkeypatch):
         (tmp_path / "job.py").write_text(JOB)
         snakefile = tmp_path / "Snakefile"
         snakefile.write_text(SNAKEFILE.format(repository=repository, folder=tmp_path, jobs=jobs))
-        command = [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "--cores", "8"]
-        done = subprocess.run(
-            [*command, "--nolock", *arguments, "--config", f"results={tmp_path}/results"],
-            cwd=tmp_path,
-            env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return intervals(tmp_path / "log.txt"), done.stderr
+        words = ["--snakefile", snakefile, "--cores", 8, "--nolock", *arguments]
+        words += ["--config", f"results={tmp_path}/results"]
+        path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+        status, said = run_alone(tmp_path, *words, PATH=path)
+        assert status == 0, said[-3000:]
+        return intervals(tmp_path / "log.txt"), said
 
     return run
 

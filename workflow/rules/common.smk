@@ -2,6 +2,7 @@
 # Requires: config/*.yaml, config/*.tsv. Makes: nothing but names that the other files use.
 import json
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -47,10 +48,13 @@ def exit_at_mistakes():
         sys.exit(f"gblsr-repro: {error}")
 
 
-if sys.argv.count("--configfile") > 1:  # Snakemake takes the last alone
-    sys.exit(
-        "gblsr-repro: `--configfile` comes twice; name all files after one: `--configfile A B`."
-    )
+# Of an option that comes twice Snakemake takes the last alone.
+for option, values, spelled in (
+    ("--configfile", "A B", r"--configf\w*(=|$)"),
+    ("--config", "A=1 B=2", r"--config(=|$)|-C"),
+):
+    if sum(re.match(spelled, word) is not None for word in sys.argv) > 1:
+        sys.exit(f"gblsr-repro: `{option}` comes twice; write all after one: `{option} {values}`.")
 with exit_at_mistakes():
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
@@ -62,10 +66,23 @@ with exit_at_mistakes():
     settings_module.find_mirror(config)
 
 R = config["results"]
-if workflow.modifier.path_modifier.replace_prefix(R) != R:
+
+
+def changes_paths(modifier):
+    """Return whether Snakemake writes results elsewhere than jobs, which read the config, do.
+
+    Of `replace_prefix` any entry may be about a folder within the results.
+    """
+    if modifier is None:
+        return False
+    changes_all = modifier.modify(R) != R
+    return changes_all or modifier.modifies_prefixes or changes_paths(modifier.inner_modifier)
+
+
+if changes_paths(workflow.modifier.path_modifier):
     sys.exit(
-        "gblsr-repro: this module has a `prefix` or `replace_prefix`, which its jobs do not know; "
-        "name another folder as `results` in its config instead."
+        "gblsr-repro: a module's `prefix` or `replace_prefix`, or a storage provider, changes paths, "
+        "which jobs do not know; name another folder as `results` in its config instead."
     )
 # Validated here, once for all jobs. A job on a node of a cluster reads the Snakefile again and gets
 # what the workflow was planned with, or says that the settings have changed since.

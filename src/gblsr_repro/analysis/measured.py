@@ -18,7 +18,6 @@ from .statistics import Summary, pool_spreads
 
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
 TIMED_SCALE = format_scale(load_protocol()["asr"]["timing"]["scale"])
-PAPER_SEEDS = len(load_protocol()["seeds"])  # also of the numbers that it prints without a spread
 
 OneOrMore = str | Sequence[str]
 
@@ -98,7 +97,8 @@ class Measured:
     def read_cells(self, aggregate: str, **names: OneOrMore) -> Estimate:
         """Read cells of an aggregate by the names of its key columns.
 
-        They are means over seeds; their standard errors are the pooled deviation / sqrt(n).
+        They are means over seeds; their standard errors are the pooled deviation / sqrt(n). The
+        paper's numbers without a deviation count as exact, since their noise is not known.
         """
         self.require(aggregate)
         columns, beside = [key for key in KEYS if key in names], self.beside
@@ -112,8 +112,12 @@ class Measured:
             subject = named.get("arm") or named["method"]
             sources.append(Source(aggregate, key, named.get("dataset", VALIDATION), subject, cell))
             std, degrees = pool_spreads(cell, others.get(key, Summary()))
+            if math.isnan(cell.n):
+                error, degrees = 0.0, math.inf
+            else:
+                error = std / math.sqrt(cell.n)
             values.append(cell.mean)
-            errors.append(std / math.sqrt(PAPER_SEEDS if math.isnan(cell.n) else cell.n))
+            errors.append(error)
             freedom.append(degrees)
         return Estimate(np.array(values), np.array(errors), np.array(freedom), sources)
 
@@ -152,3 +156,5 @@ Measure = Callable[[Measured], Estimate]
 """What measures a claim."""
 Measures = dict[str, Measure]
 """By the id of a claim: what measures it."""
+MeasuresByRow = dict[str, Callable[[str, Measured], Estimate]]
+"""By the id of a column: what measures the cell of a row."""

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -254,3 +254,10 @@ def read_paper_aggregates(config: Config) -> Aggregates:
         {"statistic": name, "mean": count} for name, count in counts.items()
     ]
     return paper
+
+
+@cache
+def read_printed() -> dict[tuple[str, str, str], str]:
+    """Read the cells that the paper's other numbers do not determine, by table, row and column."""
+    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
+    return {(row["table"], row["row"], row["column"]): row["value"] for row in rows}

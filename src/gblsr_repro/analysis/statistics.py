@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .metrics import Metric
 
 
@@ -60,12 +62,31 @@ def compare_means(a: Summary, b: Summary) -> float:
     number of seeds is not known. Where neither varies equal means give 1 and different ones 0.
     """
     std, freedom = pool_spreads(a, b)
-    if std == 0:
-        return float(a.mean == b.mean)
+    difference, error = a.mean - b.mean, std * math.sqrt(1 / a.n + 1 / b.n)
+    return float(compute_p(np.array(difference), np.array(error), np.array(freedom)))
+
+
+def compute_p(difference: np.ndarray, error: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """Compute the two-sided p of Student's t-test that differences are 0.
+
+    Where the error is 0, no difference gives 1 and any other 0; NaN where it is not known.
+    """
     from scipy import special  # scipy.stats takes longer to import, and few need either
 
-    t = (a.mean - b.mean) / (std * math.sqrt(1 / a.n + 1 / b.n))
-    return float(2 * special.stdtr(freedom, -abs(t)))
+    exact = error == 0
+    t = np.abs(difference) / np.where(exact, 1, error)
+    p = 2 * special.stdtr(freedom, -t)
+    return np.where(exact, np.where(difference == 0, 1.0, 0.0), p)
+
+
+def compute_interval(
+    difference: np.ndarray, error: np.ndarray, freedom: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the two-sided confidence interval of differences; NaN where the error is."""
+    from scipy import special
+
+    reach = -special.stdtrit(freedom, (1 - level) / 2) * error
+    return difference - reach, difference + reach
 
 
 def format_fixed(value: float, digits: int) -> str:

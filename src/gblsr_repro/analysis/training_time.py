@@ -119,7 +119,7 @@ def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str
                 printed.subjects,
                 printed.runs,
                 printed.total_seconds,
-                printed.shortest_seconds or math.nan,
-                printed.longest_seconds or math.nan,
+                printed.shortest_seconds,
+                printed.longest_seconds,
             )
     return published

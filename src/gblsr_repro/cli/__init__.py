@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with explain_memory_shortage("The computation of this command"):
             command.execute(read_options(command, options))
+        sys.stdout.flush()  # at the end of the process it would fail without a reason
     except UserError as error:
         return _explain(error, 2)
     except StopRequested as stop:
@@ -109,6 +110,10 @@ def _explain(reason: object, status: int) -> int:
     except OSError:
         if TERMINAL in os.environ:
             os.write(int(os.environ[TERMINAL]), sentence.encode())
+        # Else Python tries again at the end to write what is left, and has a status of its own.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
     return status
 
 

@@ -99,7 +99,9 @@ def either(*arguments: Argument) -> tuple[Argument, ...]:
 
 def path(name: str, metavar: str, text: str, required: bool = True, **settings: Any) -> Argument:
     """Declare an option that takes a path."""
-    return argument(name, type=Path, metavar=metavar, help=text, required=required, **settings)
+    return argument(
+        name, type=parse_path, metavar=metavar, help=text, required=required, **settings
+    )
 
 
 def path_in_results(name: str, place: str) -> Argument:
@@ -107,6 +109,15 @@ def path_in_results(name: str, place: str) -> Argument:
     text = f"default: {place} in the results" if place else "default: the config's results"
     option = path(name, "FILE" if "." in place else "DIR", text, required=False)
     return Argument(option.names, option.settings, place)
+
+
+def parse_path(text: str) -> Path:
+    """Parse a path of the command line; refuse -, by which others mean standard output."""
+    if text == "-":
+        raise argparse.ArgumentTypeError(
+            "this command does not write to standard output; name a file or a folder"
+        )
+    return Path(text)
 
 
 def parse_seed(text: str) -> int:

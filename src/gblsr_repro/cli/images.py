@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..wording import shorten
-from .commands import Argument, Options, argument, command, either, path
+from .commands import Argument, Options, argument, command, either, parse_path, path
 
 
 def parse_quality(text: str) -> int:
@@ -43,7 +43,7 @@ FILES = (
     argument(
         "-o",
         "--output",
-        type=Path,
+        type=parse_path,
         metavar="OUTPUT",
         help="a folder, or a file for one input file (default: beside the input)",
     ),
@@ -224,7 +224,7 @@ def _convert_to_photos(
 @command(
     "export",
     argument("model", type=Path, metavar="MODEL", help="a run folder or a weights file"),
-    argument("output", type=Path, metavar="FILE", help="file to write (.onnx)"),
+    argument("output", type=parse_path, metavar="FILE", help="file to write (.onnx)"),
     argument("--scale", type=int, required=True, help="a whole number, such as 4"),
     argument("--overwrite", action="store_true", help="replace a file that exists"),
 )

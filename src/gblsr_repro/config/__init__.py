@@ -17,7 +17,7 @@ from .load import (
     validate,
     write_resolved,
 )
-from .rows import TableRow, read_table
+from .rows import TableRow, Words, read_table
 from .tables import (
     BASELINE,
     OWN,

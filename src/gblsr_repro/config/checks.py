@@ -90,6 +90,11 @@ def _check_released(config: Config) -> Iterator[str]:
             parse_address(address.replace(SEED, "0"))
         except UserError as error:
             yield f"released: {error}"
+        if {*"{}"} & {*address.replace(SEED, "")}:
+            yield (
+                f"released: {shorten(address)} has braces, which Snakemake takes for a wildcard; "
+                f"rename the folder or file (only {SEED} stands for something)."
+            )
         if count > 1 and SEED not in address:
             yield (
                 f"released names one run of {name}, but seeds has {count}; set it to the seed of "

@@ -137,8 +137,8 @@ class PublishedTime(TableRow):
     group: str
     subjects: Words
     runs: int
-    shortest_seconds: int | None = None
-    longest_seconds: int | None = None
+    shortest_seconds: int
+    longest_seconds: int
     total_seconds: int
 
 

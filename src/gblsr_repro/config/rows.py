@@ -72,7 +72,8 @@ Title = Annotated[
     Label,
     match(
         r"^[ -z|~À-ÏÑ-Ýß-ïñ-ýÿ×Δ≈–—“”‘’]*$",
-        "must be of Latin letters, digits and signs, without { and }, to be printed in the PDF",
+        "must be of letters from A to Z and of Western Europe, digits and signs, without { and }, "
+        "to be printed in the PDF",
     ),
 ]
 Count = Annotated[int, Field(ge=1)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import yaml
 from pydantic import Field, ValidationInfo, field_validator
@@ -87,13 +87,23 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
     def construct_integer(self, node: yaml.ScalarNode) -> int:
         """Construct an integer; raise `yaml.YAMLError` for 010 and 3:20, to YAML 8 and 200."""
         value = self.construct_yaml_int(node)
-        if ":" in node.value or re.match(r"[-+]?0[0-7_]", node.value):
-            problem = f"{node.value} would be {value}; write the number without leading zeros or :"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-        return value
+        is_octal = re.match(r"[-+]?0[0-7_]", node.value) is not None
+        return _refuse_notation(node, value) if is_octal or ":" in node.value else value
+
+    def construct_number(self, node: yaml.ScalarNode) -> float:
+        """Construct a number; raise `yaml.YAMLError` for 1:30.5, to YAML 90.5."""
+        value = self.construct_yaml_float(node)
+        return _refuse_notation(node, value) if ":" in node.value else value
+
+
+def _refuse_notation(node: yaml.ScalarNode, value: float) -> NoReturn:
+    """Raise `yaml.YAMLError` for a number that YAML takes for another than it looks like."""
+    problem = f"{node.value} would be {value}; write the number without leading zeros or :"
+    raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 _UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _UniqueKeyLoader.construct_integer)
+_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:float", _UniqueKeyLoader.construct_number)
 
 
 def read_yaml(path: Path | str) -> Config:

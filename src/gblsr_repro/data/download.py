@@ -184,10 +184,10 @@ class _Transfer:
         """Ask for the file; raises `requests.RequestException` where no answer comes."""
         try:
             return self.session.get(self.url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # no certificates, or a redirection to no address
             if isinstance(error, requests.RequestException):
                 raise
-            raise requests.RequestException(error) from error  # no certificates, for example
+            raise requests.RequestException(error) from error
 
     def read_tag(self) -> str:
         """Read the version of the bytes that came from this address; "" without any."""

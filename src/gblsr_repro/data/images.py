@@ -127,9 +127,7 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
                         "file."
                     )
                 image.load()
-                stream.seek(0)
-                if image.format in ("JPEG", "MPO") and not _has_end(stream.read()):
-                    raise ValueError("its end is missing")
+                _check_whole(stream, image.format)
                 return turn_upright(_convert_to_8_bits(image, name), _read_orientation(image))
     except UserError:
         raise
@@ -148,6 +146,19 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
+
+
+def _check_whole(stream: BinaryIO, form: str | None) -> None:
+    """Raise where a file whose pixels were decoded tells that it is not whole.
+
+    Decoders do not ask for it: of a PNG file Pillow takes the pixels whatever their checksums are.
+    """
+    stream.seek(0)
+    if form in ("JPEG", "MPO") and not _has_end(stream.read()):
+        raise ValueError("its end is missing")
+    if form == "PNG":
+        with Image.open(stream, formats=[form]) as image:
+            image.verify()
 
 
 def _has_end(jpeg: bytes) -> bool:

@@ -81,10 +81,6 @@ def plan_outputs(
     that has no possible name or place, or would overwrite an input, and for a single input file
     whose output exists.
     """
-    if target == Path("-"):
-        raise UserError(
-            "This command does not write to standard output, -o -; name a file or a folder."
-        )
     alone = len(sources) == 1 and not sources[0].is_dir()
     if not alone and target and (target.is_file() or _has_output_ending(target)):
         raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")

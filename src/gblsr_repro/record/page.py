@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, read_claims
+from ..analysis.claims.cells import CELLS
+from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import BENCHMARKS, Scope, join_values
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import Summary, compare_means
+from ..analysis.statistics import Summary, compare_means, compute_pooled_p
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims import count_by_topic, format_agreement, format_value, summarize
@@ -39,6 +40,11 @@ INTRODUCTION = (
     "the checkout were modified or added, such as an overlay. p: of the pooled two-sided t-test; "
     "a single run takes the deviation of the paper's seeds."
 )
+BY_ARM = (
+    "Every score that the paper prints with its deviation. Same: the 90 % interval of the "
+    "difference lies within the margin. Differs: p < 0.05, and not the same. Else: these seeds "
+    "cannot tell."
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,8 @@ def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
     inside += [section for part in parts for section in list_superres_quality(part)]
     if (folder / CLAIMS_FILE).is_file():
         claims = read_claims(folder / CLAIMS_FILE)
-        inside += [list_diagnostic(claims), summarize_claims(claims)]
+        counted = count_by_arm(claims, parts[0].source)
+        inside += [counted, list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
     inside.append(describe_setups(folder, parts))
     return PageSection("Record", INTRODUCTION, inside=inside)
@@ -139,22 +146,35 @@ def format_cells(cells: Iterable[Summary], spread: bool = True) -> list[str]:
 
 
 def list_superres_quality(part: Part) -> Iterator[PageSection]:
-    """List PSNR-Y of every method and of bicubic by data set and scale."""
-    source = part.source
+    """List PSNR-Y by data set and scale, with the p of a method's difference to the base method."""
+    source, base = part.source, part.source.config["asr"]["base_method"]
     cells = source.cells("asr_quality") if source.has("asr_quality") else {}
     scales = [format_scale(scale) for scale in source.config["asr"]["scales"]]
     rows = []
     for column in source.config["asr"]["evaluate"]:
         for method in (BICUBIC, *source.methods):
-            row = [cells.get((column, method, scale, PSNR_Y.name), Summary()) for scale in scales]
+            row, of_base = (
+                [cells.get((column, name, scale, PSNR_Y.name), Summary()) for scale in scales]
+                for name in (method, base)
+            )
             if any(cell.measured for cell in row):
                 names = name_dataset(source, "asr", column), name_subject(source, method)
-                rows.append([*names, *(format_summary(cell, PSNR_Y.digits - 1) for cell in row)])
+                compared = of_base if method != base else [Summary() for _ in scales]
+                rows.append([*names, *map(format_compared, row, compared)])
     if rows:
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
         title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.setup})"
-        yield PageSection(title, describe_sets(source), tables=[table])
+        text = (
+            f"p: of the pooled t-test beside {name_subject(source, base)}, where both have seeds."
+        )
+        yield PageSection(title, f"{describe_sets(source)} {text}".strip(), tables=[table])
+
+
+def format_compared(cell: Summary, other: Summary) -> str:
+    """Format a number with its deviation, and the p of its difference to another if both vary."""
+    text, p = format_summary(cell, PSNR_Y.digits - 1), compute_pooled_p(cell, other)
+    return text if math.isnan(p) else f"{text} (p {format_p(p)})"
 
 
 def describe_sets(source: Aggregates) -> str:
@@ -195,6 +215,24 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)
             yield PageSection(item.title, caption.on_page, picture=picture)
+
+
+def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> PageSection:
+    """Count for every arm and method the published scores that are the same here, or differ."""
+    by_subject: dict[str, list[JudgedClaim]] = {}
+    for row in claims:
+        is_score = row.topic.startswith(CELLS) and row.scope in (Scope.QUALITY, Scope.ASR_QUALITY)
+        subject = row.id.split()[1].rpartition("/")[2] if is_score and row.measured else ""
+        if subject in source.arms or subject in source.methods:
+            by_subject.setdefault(subject, []).append(row)
+    lines = []
+    for subject, rows in by_subject.items():
+        n = count_claims(rows)
+        numbers = (n["same"], n["undecided"], n["different"])
+        lines.append((name_subject(source, subject), *map(str, numbers)))
+    header = ("Arm", "Same", "Cannot tell", "Differs")
+    table = build_simple_table(header, lines, "lrrr")
+    return PageSection("Published scores by arm", BY_ARM, [table] if lines else [])
 
 
 def list_diagnostic(claims: Sequence[JudgedClaim]) -> PageSection:

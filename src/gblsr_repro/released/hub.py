@@ -25,7 +25,7 @@ def download(address: HubAddress) -> tuple[Files, str]:
     does not give the files, or there is not exactly one file of weights.
     """
     try:
-        from httpx2 import HTTPError
+        from httpx2 import HTTPError, InvalidURL
         from huggingface_hub import snapshot_download
     except ModuleNotFoundError as error:
         raise UserError(
@@ -36,7 +36,10 @@ def download(address: HubAddress) -> tuple[Files, str]:
     asked: dict[str, Any] = {"revision": address.revision, **_select_files(address.path)}
     try:
         snapshot = snapshot_download(address.repository, **asked)
-    except (HTTPError, OSError, ValueError, ImportError) as error:  # the latter: a proxy is wrong
+    except (
+        *(HTTPError, OSError, ValueError),
+        *(ImportError, InvalidURL),  # a proxy is wrong
+    ) as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise UserError(
             f"{place} cannot be had from the hub ({reason}); check the address, the network"

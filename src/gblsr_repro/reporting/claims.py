@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..analysis.claims.verdicts import JudgedClaim, Verdict
+from ..analysis.claims.verdicts import JudgedClaim, Verdict, count_claims
 from .layout import DASH, Table
 from .page import PageSection, build_simple_table
 
 VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.REPRODUCED: (
-        "✓", "good", "agrees at the paper's printed precision, or the claimed relation holds"),
-    Verdict.WITHIN_NOISE: ("≈", "near", "misses by no more than the tolerance stated beside it"),
+        "✓", "good", "the same within the margin beside it, or the claimed relation holds"),
     Verdict.UNDECIDED: (
-        "↔", "near", "seed noise covers both answers; the reason is stated"),
-    Verdict.HOLDS: (
-        "=", "good", "about structure alone, and so in any preset; this one is not the paper's"),
-    Verdict.NOT_REPRODUCED: ("✗", "bad", "misses by more, under the paper's conditions"),
+        "↔", "near", "these seeds cannot tell: the interval reaches beyond margin or bound"),
+    Verdict.NOT_REPRODUCED: (
+        "✗", "bad", "differs (p < 0.05), and not by less than the margin"),
+    Verdict.FROM_CODE: (
+        "=", "good", "parameters and operations of the code, whatever is run: counted apart"),
     Verdict.DIFFERENT: (
         "≠", "other", "measured on other data, settings or seeds: shown, not judged"),
     Verdict.OTHER_DEVICE: (
         "○", "other", "time, memory or cost of another device than the paper's: shown alone"),
     Verdict.NOT_JUDGED: (
-        "○", "other", "timed on a GPU that other processes used: shown alone"),
+        "○", "other", "a standard deviation, or timed on a GPU that others used: shown alone"),
     Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is stated"),
 }  # fmt: skip
 """A sign, a class of templates/page.css, and what the verdict means."""
-RARE = (Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)
+RARE = (Verdict.UNDECIDED, Verdict.FROM_CODE, Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)
 """The verdicts that are explained only where they occur."""
 
 
@@ -47,14 +47,14 @@ def list_counts(rows: Sequence[JudgedClaim]) -> str:
 
 
 def summarize(rows: Sequence[JudgedClaim]) -> str:
-    """Say how many of the claims that the run decides hold, and why the others are open."""
-    counts = Counter(row.holds for row in rows)
-    verdicts = Counter(row.verdict for row in rows)
-    absent, device = verdicts[Verdict.NOT_MEASURED], verdicts[Verdict.OTHER_DEVICE]
+    """Say how many of the claims that the run measured are the paper's, and what is apart."""
+    n = count_claims(rows)
     text = (
-        f"{counts['yes']} of the {counts['yes'] + counts['no']} claims that this run decides hold. "
-        f"Of the others {counts[''] - absent - device} are left open by seed noise or not judged, "
-        f"{device} need the paper's GPU and {absent} have no number here."
+        f"Of {n['same'] + n['undecided'] + n['different']} claims that this run's numbers are "
+        f"about, {n['same']} are as the paper says, {n['different']} are not, and "
+        f"{n['undecided']} are undecided: these seeds cannot tell. Counted apart: {n['code']} that "
+        f"follow from the code alone, {n['shown']} shown and not judged, {n['device']} that need "
+        f"the paper's GPU, {n['absent']} without a number here."
     )
     if any(row.verdict == Verdict.DIFFERENT for row in rows):
         text += (
@@ -76,13 +76,15 @@ def group_by_topic(rows: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
 
 
 def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
-    """Count by topic the claims that hold, that do not, and that are not decided."""
-    columns = ("yes", "no", "")
+    """Count by topic the claims that are as the paper says, undecided, not so, and apart."""
     lines = []
     for topic, of_topic in group_by_topic(rows).items():
-        counts = Counter(row.holds for row in of_topic)
-        lines.append((topic, *(str(counts[column] or DASH) for column in columns)))
-    return build_simple_table(("Topic", "Hold", "Do not hold", "Open"), lines, "lrrr")
+        n = count_claims(of_topic)
+        others = n["shown"] + n["device"] + n["absent"]
+        counts = (n["same"], n["undecided"], n["different"], n["code"], others)
+        lines.append((topic, *(str(count or DASH) for count in counts)))
+    header = ("Topic", "As published", "Undecided", "Not so", "From the code", "Not judged")
+    return build_simple_table(header, lines, "lrrrrr")
 
 
 def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
@@ -92,13 +94,17 @@ def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
         for verdict, text, number in count_verdicts(rows)
     ]
     table = build_simple_table(("Verdict", "Claims", "Meaning"), lines)
-    return PageSection("Verdicts", tables=[table])
+    text = (
+        "Interval: of the difference from the paper's number (90 %) or, for an order or a bound, "
+        "of the number itself (95 %)."
+    )
+    return PageSection("Verdicts", text, [table])
 
 
 def build_topics(rows: Sequence[JudgedClaim]) -> list[PageSection]:
     """Build a section for every topic, with a row for each of its claims."""
     # The verdict is second, where a narrow screen shows it, too.
-    header = ("Claim", "Verdict", "Paper", "Measured", "Tolerance", "Where", "Remarks")
+    header = ("Claim", "Verdict", "Paper", "Measured", "Margin", "Interval", "Where", "Remarks")
     shared, sections = find_shared_differences(rows), []
     for topic, of_topic in group_by_topic(rows).items():
         lines = [
@@ -107,7 +113,8 @@ def build_topics(rows: Sequence[JudgedClaim]) -> list[PageSection]:
                 format_verdict(row),
                 format_value(row.published, row.unit),
                 format_value(row.measured, row.unit),
-                format_tolerance(row),
+                format_margin(row),
+                format_value(row.interval, ""),
                 row.where,
                 format_remarks(row, shared),
             )
@@ -134,8 +141,8 @@ def format_agreement(row: JudgedClaim) -> str:
     return {"yes": "hold", "no": "not hold", "": "undecided"}[row.holds]
 
 
-def format_tolerance(row: JudgedClaim) -> str:
-    """Format how far a number may miss: one value where all have the same, else the rule."""
+def format_margin(row: JudgedClaim) -> str:
+    """Format how far a number may differ: one value where all have the same, else the rule."""
     values = {format(float(value), ".2g") for value in row.allowed.split()}
     value = values.pop() if len(values) == 1 else "0"
     return f"±{value}" if value != "0" else row.rule.partition(" (")[0]

@@ -59,6 +59,8 @@ _LATEX_LETTERS = {
     "©": r"\textcopyright{}",
     "°": r"$^\circ$",
 }
+# Letters that LaTeX prints as they are; of others, as in terms of data sets, the code is shown.
+_PRINTED = re.compile(r"[\n -~\xa0-ž](?<![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų])|‘")
 _LATEX_MARKS = {
     "strong_open": r"\textbf{",
     "strong_close": "}",
@@ -188,10 +190,15 @@ def _parse(text: str) -> Sequence[Token]:
 
 
 def _escape_latex(text: str) -> str:
-    escaped = "".join(_LATEX_LETTERS.get(letter, letter) for letter in text)
+    escaped = "".join(_LATEX_LETTERS.get(letter) or _show_letter(letter) for letter in text)
     escaped = escaped.replace(r" $\pm$ ", r"\,$\pm$\,")
     escaped = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "{,}", escaped)
     return re.sub(r"(?<![\w}$])\+(?=\d)", "$+$", escaped)
+
+
+def _show_letter(letter: str) -> str:
+    """Return a letter, or the code of one that would cost the whole document."""
+    return letter if _PRINTED.fullmatch(letter) else f"U+{ord(letter):04X}"
 
 
 def _convert_address_to_latex(address: str) -> str:

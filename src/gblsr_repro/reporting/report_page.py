@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from PIL import Image
 
-from ..analysis.claims.verdicts import Verdict, read_claims
+from ..analysis.claims.verdicts import count_claims, read_claims
 from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.provenance.differences import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
@@ -111,9 +111,8 @@ def _build_claims(path: Path, source: Aggregates) -> PageSection:
     claims = read_claims(path)
     text, tables = summarize(claims), [count_by_topic(claims)]
     if source.config["preset"] == "demo":
-        holding = sum(row.verdict == Verdict.HOLDS for row in claims)
         text = (
-            f"{holding} of {len(claims)} claims are about structure alone and hold here; "
+            f"{count_claims(claims)['code']} of {len(claims)} claims follow from the code alone; "
             "parameters are counted at the paper's size, not at that of the networks trained here. "
             "A demo can judge none of the others: they rest on the paper's data, training and "
             "device. What it measured for them is folded away below, topic by topic."

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any
 
-from ...config import Arm, Method
-from ..measured import Measure
+from ...config import Arm, Method, read_published_times
+from ..derived import PEAK
+from ..estimates import Estimate, count, maximum, total
+from ..measured import Measure, Measured, OneOrMore
 from ..metrics import LSE, METRICS
 from ..provenance.differences import Scope
-from ..reader import Aggregates
+from ..reader import Aggregates, get_key, get_subject, read_printed
+from ..schemas import KEYS
 from ..subjects import METHODS
-from .rules import AgreementRule, Equals
-from .stated import Claim
+from ..training_time import compute_time, name_group
+from .stated import BY_ROW, COLUMNS, Claim
 
+CELLS = "Cells of "  # topics of cells
 QUALITY = {
-    name: ("equals", metric.title, metric.digits, metric.unit) for name, metric in METRICS.items()
+    name: (f"{metric.title} of", f"{{:.{metric.digits}f}}", name, metric.unit)
+    for name, metric in METRICS.items()
 }
 TIMES = {
-    "inference_ms": ("time", "Time per image", 2, "ms"),
-    "mean_ms": ("time", "Time per image", 2, "ms"),
-    "peak_memory_mib": ("memory", "Peak memory", 1, "MiB"),
+    "inference_ms": ("Time per image of", "{:.2f}", "time", "ms"),
+    "mean_ms": ("Time per image of", "{:.2f}", "time", "ms"),
+    PEAK: ("Peak memory of", "{:.1f}", "memory", "MiB"),
 }
-COMPARED = {  # by aggregate: the metrics whose cells are compared, and the scope of each
+READ = {  # by aggregate: the metrics whose cells are read as they are, and the scope of each
     "native": dict.fromkeys(QUALITY, Scope.QUALITY) | {"inference_ms": Scope.LATENCY},
     "asr_quality": dict.fromkeys(QUALITY, Scope.ASR_QUALITY),
     "asr_latency": dict.fromkeys(TIMES, Scope.ASR_LATENCY),
-}
-"""Parameters, criteria and what follows from these cells are claims of their own."""
-KEY_COLUMNS = {
-    "native": ("dataset", "arm", "metric"),
-    "asr_quality": ("dataset", "method", "scale", "metric"),
-    "asr_latency": ("dataset", "method", "scale", "clock", "metric"),
 }
 TABLES = {
     "main_kodak": "Table 1",
@@ -43,57 +44,56 @@ TABLES = {
     "lse": "Table 10",
     "asr_pareto_appendix": "Table 12",
     "asr_full_all_scales_appendix": "Tables 11, 13-15",
+    "compute_native": "Table 16",
+    "compute_asr": "Table 17",
 }
 """The tables of these cells, by the names that they have in config/items.tsv."""
 
 
 class Cell(Claim):
-    """A number of the paper's tables: where it stands in an aggregate, how many share its level."""
+    """A number of the paper's tables, called TABLE ROW COLUMN, with what computes it."""
 
-    aggregate: str
-    key: tuple[str, ...]
-    sharing: int
+    compute: Measure
 
     @property
     def measure(self) -> Measure:
-        """What reads the cell."""
-        names = dict(zip(KEY_COLUMNS[self.aggregate], self.key, strict=True))
-        return lambda run: run.read_cells(self.aggregate, **names)
-
-    @property
-    def test(self) -> AgreementRule:
-        """The rule that compares both sides; the level is shared by a metric's on a data set."""
-        rule = super().test
-        return replace(rule, numbers=self.sharing) if isinstance(rule, Equals) else rule
+        """What computes the measured side."""
+        return self.compute
 
 
-def list_cells(paper: Aggregates) -> Iterator[Cell]:
-    """List the cells of the paper's tables that are compared, as claims called TABLE ROW COLUMN."""
+def list_cells(paper: Aggregates) -> list[Cell]:
+    """List the cells of the paper's tables, in the order of the tables."""
+    cells = chain(list_read_cells(paper), list_derived_cells(paper), list_training_cells(paper))
+    return sorted(cells, key=lambda cell: int(re.findall(r"\d+", cell.topic)[0]))
+
+
+# --- numbers that an aggregate has as they are ----------------------------------------------------
+
+
+def list_read_cells(paper: Aggregates) -> Iterator[Cell]:
+    """List the cells whose numbers the aggregates have."""
     subjects: dict[str, Arm | Method] = {**paper.arms, **paper.methods}
     sets = paper.config["native"]["data"]["evaluate"] | paper.config["asr"]["evaluate"]
-    for aggregate, scopes in COMPARED.items():
-        keys = [key for key in paper.cells(aggregate) if key[-1] in scopes]
-        places = {key: place_cell(paper, aggregate, key) for key in keys}
-        sharing = Counter((places[key][0], key[0], key[-1]) for key in keys)
-        for key, (table, row, column) in places.items():
-            dataset, subject, metric = key[0], key[1], key[-1]
-            rule, title, decimals, unit = (QUALITY | TIMES)[metric]
-            where, name = TABLES[table], paper.datasets[sets[dataset]].title
-            scale = f" ×{key[2]}" if aggregate != "native" else ""
+    for aggregate, scopes in READ.items():
+        for number in paper.table(aggregate):
+            if number["metric"] not in scopes:
+                continue
+            table, row, column = place_cell(paper, aggregate, get_key(number))
+            what, form, margin, unit = (QUALITY | TIMES)[number["metric"]]
+            name = f"{what} {subjects[get_subject(number)].name}"
+            scale = f" ×{number['scale']}" if number["scale"] else ""
+            names: dict[str, Any] = {key: number[key] for key in KEYS if number[key]}
             yield Cell(
                 id=f"{table} {row} {column}",
-                topic=f"Cells of {where}",
-                scope=scopes[metric],
-                where=where,
-                sentence=f"{title} of {subjects[subject].name} on {name}{scale}",
-                rule=rule,
-                published="",
-                decimals=decimals,
+                topic=CELLS + TABLES[table],
+                scope=scopes[number["metric"]],
+                where=TABLES[table],
+                sentence=f"{name} on {paper.datasets[sets[number['dataset']]].title}{scale}",
+                rule="equals",
+                margin=margin,
+                published=form.format(number["mean"]),
                 unit=unit,
-                note="",
-                aggregate=aggregate,
-                key=key,
-                sharing=sharing[table, dataset, metric],
+                compute=partial(Measured.read_cells, aggregate=aggregate, **names),
             )
 
 
@@ -106,6 +106,83 @@ def place_cell(paper: Aggregates, aggregate: str, key: tuple[str, ...]) -> tuple
         return f"main_{dataset}", subject, metric
     if aggregate == "asr_quality" and subject in METHODS:
         return "asr_full_all_scales_appendix", f"{dataset}/{subject}", f"{metric}_x{key[2]}"
-    if metric == "peak_memory_mib":
+    if metric == PEAK:
         return f"asr_pareto_{paper.methods[subject].table}", subject, "peak"
     return "asr_latency_main", subject, f"{'ms' if metric == 'mean_ms' else metric}_{dataset}"
+
+
+# --- numbers that follow from others --------------------------------------------------------------
+
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def list_derived_cells(paper: Aggregates) -> Iterator[Cell]:
+    """List the cells of `stated.COLUMNS`, as printed or as the paper's other numbers give them."""
+    printed = read_printed()
+    for column in COLUMNS.values():
+        for row in column.rows:
+            table, _, name = column.id.split()
+            measure = partial(BY_ROW[column.id], row)
+            number = NUMBER.search(printed.get((table, row, name), ""))  # Fixed (0.5967)
+            published = float(number[0] if number else measure(Measured(paper)).values.item())
+            own: dict[str, Any] = {
+                "id": column.id.format(row),
+                "sentence": column.sentence.format(_name_row(paper, row)),
+                "published": column.published.format(published),
+            }
+            yield Cell(**column.model_dump(exclude={*own}), **own, compute=measure)
+
+
+def _name_row(paper: Aggregates, row: str) -> str:
+    datasets = paper.config["native"]["data"]["evaluate"]
+    if row in datasets:
+        return paper.datasets[datasets[row]].title
+    return (paper.arms.get(row) or paper.methods[row]).name
+
+
+# --- training time --------------------------------------------------------------------------------
+
+# The paper trained Fixed and Full again for the ablation; here both tables use the same runs.
+TRAINED_AGAIN = {"gblsr_bandwidth": ("gblsr_fixed", "gblsr_bandwidth", "gblsr_full")}
+
+
+def list_training_cells(paper: Aggregates) -> Iterator[Cell]:
+    """List the cells of training time: runs, the longest, and all together, of every group."""
+    for benchmark, scope, unit, seconds, form in (
+        ("native", Scope.COST, "s", 1, "<= {:.0f}"),
+        ("asr", Scope.ASR_COST, "h", 3600, "<= {:.2f}"),
+    ):
+        for group in read_published_times(benchmark):
+            first = group.subjects[0]
+            row = name_group(paper.subjects(benchmark)[first])
+            members = TRAINED_AGAIN.get(first, group.subjects)
+            time = partial(compute_time, subjects=members, unit=seconds)
+            table = f"compute_{benchmark}"
+            where = TABLES[table]
+            of_group = partial(Cell, topic=CELLS + where, scope=scope, where=where)
+            yield of_group(
+                id=f"{table} {row} runs",
+                sentence=f"Training runs of the {group.group}",
+                rule="exact",
+                published=f"{group.runs}",
+                unit="runs",
+                compute=partial(count_runs, subjects=members),
+            )
+            for name, sentence, summarize, published in (
+                ("longest", "Longest training run", maximum, group.longest_seconds),
+                ("total", "Training time together", total, group.total_seconds),
+            ):
+                yield of_group(
+                    id=f"{table} {row} {name}",
+                    sentence=f"{sentence} of the {group.group}",
+                    rule="bound",
+                    margin="time",
+                    published=form.format(published / seconds),
+                    unit=unit,
+                    compute=partial(time, summarize=summarize),
+                )
+
+
+def count_runs(run: Measured, subjects: OneOrMore) -> Estimate:
+    """Count the training runs of arms or methods."""
+    return count(run.seconds(subjects))

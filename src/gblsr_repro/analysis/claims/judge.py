@@ -1,14 +1,14 @@
 """Judge whether the paper's claims hold on a run; the only module that decides verdicts.
 
-A number is reproduced where it agrees with the published one at the precision that the paper
-prints, or where the relation that the paper states holds; `rules` has what lies between that and a
-failure, and what seed noise leaves undecided. A number measured under conditions that say nothing
+A number is reproduced where it is the published one within a margin, or where the relation that the
+paper states holds, beyond the noise of seeds; `rules` has what fails and what seeds leave
+undecided. A number measured under conditions that say nothing
 about the paper's (such as other steps) gets no such verdict: the claim is shown with whether it
 would hold. Times and memory of another device say nothing at all about a claim. Conditions that
 leave a verdict possible (other training images) qualify it. Times are judged by the paper's
 clock (see `evaluation.latency`), and not at all where other processes used the GPU meanwhile.
-Claims about structure, such as parameter counts, depend on no conditions; in a preset other than
-the paper's they hold rather than are reproduced.
+Claims about structure, such as parameter counts, depend on no conditions: they follow from the
+code, and no run reproduces them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...config import Config, load_protocol
 from ...errors import UserError
 from ..estimates import Estimate, NotMeasuredError
 from ..measured import Measured
-from ..provenance.differences import DEVICE, PAPER_PRESET, SHARED_GPU, Difference, Effect, Scope
+from ..provenance.differences import DEVICE, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates, read_paper_aggregates
 from .cells import list_cells
 from .published import Published
@@ -124,16 +124,17 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
         if difference.name == SHARED_GPU:
             reason = difference.sentence
             return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, conditions=conditions)
-    verdict = decide(claim, run, finding.agreement, relevant)
+    verdict = decide(claim, finding.agreement, relevant)
     qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
-    near = verdict is Verdict.DIFFERENT and finding.agreement is Agreement.NEAR
+    bounds = zip(finding.low.tolist(), finding.high.tolist(), strict=True)
     return replace(
         row,
         allowed=" ".join(format(value, ".4g") for value in finding.allowed),
+        interval=" / ".join(f"{low:+.3g} to {high:+.3g}" for low, high in bounds),
         verdict=verdict,
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
-        holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS[finding.agreement],
-        reason=finding.agreement if near else finding.reason,
+        holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS.get(finding.agreement, ""),
+        reason=finding.reason,
         conditions="" if claim.scope == Scope.STRUCTURE else conditions,
     )
 
@@ -148,20 +149,18 @@ def describe(claim: Claim, published: Published) -> JudgedClaim:
         sentence=claim.sentence,
         published=str(published),
         unit=claim.unit,
-        rule=str(claim.test),
+        rule=claim.rule_text,
         verdict=Verdict.NOT_MEASURED,
         note=claim.note,
     )
 
 
-def decide(
-    claim: Claim, run: Aggregates, agreement: Agreement, relevant: Sequence[Difference]
-) -> Verdict:
+def decide(claim: Claim, agreement: Agreement, relevant: Sequence[Difference]) -> Verdict:
     """Decide the verdict from how the numbers agree and which conditions block one."""
-    if claim.scope == Scope.STRUCTURE and agreement is not Agreement.FAILS:
-        # It follows from the code alone, and fails only where another preset has other sizes.
-        is_paper = run.provenance.preset == PAPER_PRESET
-        return VERDICTS[agreement] if is_paper else Verdict.HOLDS
+    if claim.scope == Scope.STRUCTURE and agreement is Agreement.HOLDS:
+        return Verdict.FROM_CODE  # it fails only where the sizes are not the paper's
+    if agreement is Agreement.SHOWN:
+        return Verdict.NOT_JUDGED
     blocking = [each.name for each in relevant if each.effect is Effect.BLOCKS]
     if DEVICE in blocking:
         return Verdict.OTHER_DEVICE

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...config import TableRow, find_repository_root, read_table
+from pydantic import model_validator
+
+from ...config import TableRow, Words, find_repository_root, read_table
 from ..measured import Measure
+from ..metrics import MARGINS
 from . import compute, diagnostics, native, structure, superres
 from .rules import RULES, AgreementRule
 
@@ -16,17 +19,23 @@ MEASURES = (
     | superres.MEASURES
     | compute.MEASURES
 )
+BY_ROW = native.BY_ROW | diagnostics.BY_ROW | structure.BY_ROW | superres.BY_ROW
 RuleName = Literal[*RULES]  # type: ignore[valid-type]
+MarginName = Literal["", *MARGINS]  # type: ignore[valid-type]
 
 
 class Claim(TableRow):
     """A statement of the paper that a run can confirm or contradict: a row of claims.tsv.
 
     `topic` is the heading on the page of claims; `scope` selects the conditions that the numbers
-    depend on. `where` names sections and tables. `rule` is one of `RULES`. `published` is what the
-    paper prints (see `Published.parse`); where it is empty, the number is that of the paper's
-    tables (config/paper) to so many `decimals`. `note` says why nothing is measured where nothing
-    is.
+    depend on. `where` names sections and tables. `rule` is one of `RULES`, and `margin` one of
+    `MARGINS`: what numbers may differ by to be equal or a tie, or by how much a time may pass a
+    bound. `published` is what the paper prints (see `Published.parse`); where it is empty, the
+    number is that of the paper's tables (config/paper) to so many `decimals`. `note` says why
+    nothing is measured where nothing is.
+
+    A row about several `rows` of a table is a claim for each: {} in its id and sentence stands for
+    the row, and in `published` for the number (see `cells`).
     """
 
     id: str
@@ -35,10 +44,18 @@ class Claim(TableRow):
     where: str
     sentence: str
     rule: RuleName
+    margin: MarginName = ""
     published: str = ""
     decimals: int | None = None
     unit: str = ""
+    rows: Words = ()
     note: str = ""
+
+    @model_validator(mode="after")
+    def _check_margin(self) -> Claim:
+        if self.rule in ("equals", "tie") and not self.margin:
+            raise ValueError(f"the rule {self.rule!r} needs a margin")
+        return self
 
     @property
     def measure(self) -> Measure | None:
@@ -48,8 +65,17 @@ class Claim(TableRow):
     @property
     def test(self) -> AgreementRule:
         """The rule that compares both sides."""
-        return RULES[self.rule]
+        return RULES[self.rule](MARGINS.get(self.margin))
+
+    @property
+    def rule_text(self) -> str:
+        """The rule with the margin and its reason."""
+        margin = self.test.margin
+        return f"{self.rule} {margin} ({margin.reason})" if margin else self.rule
 
 
-CLAIMS = read_table(find_repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
+_TABLE = read_table(find_repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
+CLAIMS = {name: claim for name, claim in _TABLE.items() if not claim.rows}
 """The claims in the order of claims.csv, by id."""
+COLUMNS = {name: claim for name, claim in _TABLE.items() if claim.rows}
+"""Columns of tables, by an id with {} for the row."""

@@ -7,24 +7,13 @@ from collections.abc import Sequence
 from ...config import load_protocol
 from ..criteria import compare_with_anchor
 from ..estimates import Estimate, maximum, span
-from ..measured import Measured, Measures
+from ..measured import Measured, Measures, MeasuresByRow
 from ..subjects import (
     ARMS,
-    BASE,
     BASELINES,
-    CONTROL,
     FIXED,
-    FULL,
     LIIF,
-    LIIF_RDN,
-    LTE,
-    LTE_RDN,
-    LTE_SWINIR,
-    NF48_NOLE,
-    NF96_NOLE,
-    NOLE,
     SCALAR,
-    WIRE,
 )
 
 MODEL = load_protocol()["native"]["model"]
@@ -64,26 +53,10 @@ def compare_multiply_adds(run: Measured) -> Estimate:
 
 
 MEASURES: Measures = {
-    "params_scalar": lambda run: run.structure(SCALAR),
-    "params_gblsr_full": lambda run: run.structure(FULL),
-    "params_gblsr_fixed": lambda run: run.structure(FIXED),
-    "params_global_fourier_mlp": lambda run: run.structure(CONTROL),
-    "params_liif": lambda run: run.structure(LIIF),
-    "params_lte": lambda run: run.structure(LTE),
-    "params_wire": lambda run: run.structure(WIRE),
-    "params_liif_rdn": lambda run: count_millions(run, LIIF_RDN),
-    "params_lte_rdn": lambda run: count_millions(run, LTE_RDN),
-    "params_lte_swinir": lambda run: count_millions(run, LTE_SWINIR),
-    "params_gblsr_asr": lambda run: count_millions(run, BASE),
-    "params_gblsr_asr_nole": lambda run: count_millions(run, NOLE),
-    "params_gblsr_asr_nf96_nole": lambda run: count_millions(run, NF96_NOLE),
-    "params_gblsr_asr_nf48_nole": lambda run: count_millions(run, NF48_NOLE),
     "params_one_scalar": lambda run: run.structure(SCALAR) - run.structure(FIXED),
     "cutoff_weight": lambda run: run.structure("highest_mode_weight"),
     "coordinate_convention": lambda run: 100 * (run.structure("coordinate_stretch") - 1),
     "ratio_span": lambda run: span(compute_ratios(run)),
-    "ratio_baselines": lambda run: compute_ratios(run, BASELINES),
-    "ratio_control": lambda run: compute_ratios(run, [CONTROL]),
     "budget_band": lambda run: maximum(compute_ratios(run)),
     "encoder_size": compute_encoder_size,
     "model_size": lambda run: span(run.structure(ARMS)) / MEGA,
@@ -92,3 +65,12 @@ MEASURES: Measures = {
     "cost_quadratic_in_modes": lambda run: run.structure("multiply_adds_at_twice_the_modes"),
     "cost_below_mlp": compare_multiply_adds,
 }
+
+BY_ROW: MeasuresByRow = {
+    "fairness {} parameters": lambda arm, run: run.structure(arm),
+    "fairness {} ratio": lambda arm, run: compute_ratios(run, [arm]),
+    "asr_latency_main {} parameters": lambda method, run: count_millions(run, method),
+    "asr_pareto_main {} parameters": lambda method, run: count_millions(run, method),
+    "asr_pareto_appendix {} parameters": lambda method, run: count_millions(run, method),
+}
+"""Tables 6, 7, 8 and 12."""

@@ -24,12 +24,11 @@ from ..estimates import (
     relative_deviations,
     span,
 )
-from ..measured import Measured, Measures, OneOrMore
+from ..measured import Measured, Measures, MeasuresByRow, OneOrMore
 from ..subjects import (
     ASR_SETS,
     BASE,
     LIIF_RDN,
-    LTE_RDN,
     LTE_SWINIR,
     NF48_NOLE,
     NF96_NOLE,
@@ -68,7 +67,6 @@ QUALITY: Measures = {
     "deficit_worst": lambda run: maximum(deficit(run, ASR_SETS, TRAINED_SCALES)),
     "deficit_urban100_x4": lambda run: deficit(run, "urban100", "4"),
     "deficit_swinir": lambda run: maximum(deficit(run, ASR_SETS, SCALES, LTE_SWINIR)),
-    "anchor_set5_x2": lambda run: run.asr("set5", LIIF_RDN, "2", "psnr_y"),
     "anchor_liif_rdn_set5_x2": lambda run: deviate_from_anchor(run, "set5", LIIF_RDN, "2"),
     "anchor_liif_rdn_set14_x4": lambda run: deviate_from_anchor(run, "set14", LIIF_RDN, "4"),
     "anchor_liif_rdn_b100_x4": lambda run: deviate_from_anchor(run, "b100", LIIF_RDN, "4"),
@@ -98,27 +96,12 @@ def repeat(run: Measured, method: str) -> Estimate:
 
 
 SPEED: Measures = {
-    "speed_one_run": lambda run: concatenate(
-        *(geometric_mean_speed(run, BASE, reference) for reference in (LIIF_RDN, LTE_SWINIR))
-    ),
     "production_ratios": compare_production_ratios,
     "repeat_gblsr_asr": lambda run: repeat(run, BASE),
     "repeat_gblsr_asr_nole": lambda run: repeat(run, NOLE),
     "repeat_gblsr_asr_nf96_nole": lambda run: repeat(run, NF96_NOLE),
-    "speed_liif": lambda run: geometric_mean_speed(run, BASE, LIIF_RDN),
     "speed_liif_cells": lambda run: speeds(run, BASE, LIIF_RDN),
-    "speed_swinir": lambda run: geometric_mean_speed(run, BASE, LTE_SWINIR),
     "speed_swinir_cells": lambda run: speeds(run, BASE, LTE_SWINIR),
-    "speed_swinir_liif_rdn": lambda run: geometric_mean_speed(run, LIIF_RDN, LTE_SWINIR),
-    "speed_liif_lte_rdn": lambda run: geometric_mean_speed(run, LTE_RDN, LIIF_RDN),
-    "speed_swinir_lte_rdn": lambda run: geometric_mean_speed(run, LTE_RDN, LTE_SWINIR),
-    "speed_liif_lte_swinir": lambda run: geometric_mean_speed(run, LTE_SWINIR, LIIF_RDN),
-    "speed_liif_gblsr_asr_nole": lambda run: geometric_mean_speed(run, NOLE, LIIF_RDN),
-    "speed_swinir_gblsr_asr_nole": lambda run: geometric_mean_speed(run, NOLE, LTE_SWINIR),
-    "speed_liif_gblsr_asr_nf96_nole": lambda run: geometric_mean_speed(run, NF96_NOLE, LIIF_RDN),
-    "speed_swinir_gblsr_asr_nf96_nole": lambda run: geometric_mean_speed(
-        run, NF96_NOLE, LTE_SWINIR
-    ),
 }
 
 
@@ -154,21 +137,6 @@ VARIANTS: Measures = {
         mean_speed(run, NF48_NOLE, BASE) - mean_speed(run, NOLE, BASE)
     ),
     "urban100_most_demanding": compare_demands,
-    "delta_id_gblsr_asr_nole": lambda run: mean_psnr_gap(run, NOLE, BASE, TRAINED),
-    "delta_ood_gblsr_asr_nole": lambda run: mean_psnr_gap(run, NOLE, BASE, UNTRAINED),
-    "delta_worst_gblsr_asr_nole": lambda run: lowest_psnr_gap(run, NOLE, BASE, GRID),
-    "speedup_gblsr_asr_nole": lambda run: mean_speed(run, NOLE, BASE),
-    "memory_gblsr_asr_nole": lambda run: memory_saved(run, NOLE, BASE),
-    "delta_id_gblsr_asr_nf96_nole": lambda run: mean_psnr_gap(run, NF96_NOLE, BASE, TRAINED),
-    "delta_ood_gblsr_asr_nf96_nole": lambda run: mean_psnr_gap(run, NF96_NOLE, BASE, UNTRAINED),
-    "delta_worst_gblsr_asr_nf96_nole": lambda run: lowest_psnr_gap(run, NF96_NOLE, BASE, GRID),
-    "speedup_gblsr_asr_nf96_nole": lambda run: mean_speed(run, NF96_NOLE, BASE),
-    "memory_gblsr_asr_nf96_nole": lambda run: memory_saved(run, NF96_NOLE, BASE),
-    "delta_id_gblsr_asr_nf48_nole": lambda run: mean_psnr_gap(run, NF48_NOLE, BASE, TRAINED),
-    "delta_ood_gblsr_asr_nf48_nole": lambda run: mean_psnr_gap(run, NF48_NOLE, BASE, UNTRAINED),
-    "delta_worst_gblsr_asr_nf48_nole": lambda run: lowest_psnr_gap(run, NF48_NOLE, BASE, GRID),
-    "speedup_gblsr_asr_nf48_nole": lambda run: mean_speed(run, NF48_NOLE, BASE),
-    "memory_gblsr_asr_nf48_nole": lambda run: memory_saved(run, NF48_NOLE, BASE),
     "cells_base_gblsr_asr_nole": lambda run: speeds(run, NOLE, BASE),
     "cells_liif_gblsr_asr_nole": lambda run: speeds(run, NOLE, LIIF_RDN),
     "cells_swinir_gblsr_asr_nole": lambda run: speeds(run, NOLE, LTE_SWINIR),
@@ -178,3 +146,22 @@ VARIANTS: Measures = {
 }
 
 MEASURES = QUALITY | SPEED | VARIANTS
+
+BASE_COMPARED: MeasuresByRow = {
+    "trained": lambda method, run: mean_psnr_gap(run, method, BASE, TRAINED),
+    "untrained": lambda method, run: mean_psnr_gap(run, method, BASE, UNTRAINED),
+    "worst": lambda method, run: lowest_psnr_gap(run, method, BASE, GRID),
+    "speed": lambda method, run: mean_speed(run, method, BASE),
+    "saved": lambda method, run: memory_saved(run, method, BASE),
+}
+BY_ROW: MeasuresByRow = {
+    "asr_latency_main {} speed_liif_rdn": lambda method, run: geometric_mean_speed(
+        run, method, LIIF_RDN
+    ),
+    "asr_latency_main {} speed_lte_swinir": lambda method, run: geometric_mean_speed(
+        run, method, LTE_SWINIR
+    ),
+    **{f"asr_pareto_main {{}} {name}": compute for name, compute in BASE_COMPARED.items()},
+    **{f"asr_pareto_appendix {{}} {name}": compute for name, compute in BASE_COMPARED.items()},
+}
+"""Tables 6, 7 and 12, by method."""

@@ -1,8 +1,9 @@
-"""Read and write claims.csv: a row for every claim, with the measured numbers and the verdict."""
+"""Read, write and count the rows of claims.csv: every claim, its numbers and its verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
@@ -20,10 +21,9 @@ class Verdict(StrEnum):
     """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
-    WITHIN_NOISE = "within noise"
     UNDECIDED = "undecided"
-    HOLDS = "holds (structure)"
     NOT_REPRODUCED = "not reproduced"
+    FROM_CODE = "follows from the code"
     DIFFERENT = "different conditions"
     OTHER_DEVICE = "needs the paper's GPU"
     NOT_JUDGED = "not judged"
@@ -32,19 +32,13 @@ class Verdict(StrEnum):
 
 VERDICTS = {
     Agreement.HOLDS: Verdict.REPRODUCED,
-    Agreement.NEAR: Verdict.WITHIN_NOISE,
     Agreement.UNDECIDED: Verdict.UNDECIDED,
     Agreement.FAILS: Verdict.NOT_REPRODUCED,
 }
 """The verdict under the paper's conditions."""
 
-HOLDS = {
-    Agreement.HOLDS: "yes",
-    Agreement.NEAR: "yes",
-    Agreement.UNDECIDED: "",
-    Agreement.FAILS: "no",
-}
-"""Whether a claim holds by the numbers alone; empty where they do not decide."""
+HOLDS = {Agreement.HOLDS: "yes", Agreement.FAILS: "no"}
+"""Whether a claim holds by the numbers alone, where they decide."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +46,11 @@ class JudgedClaim:
     """A row of claims.csv, all texts.
 
     `published` and `measured` are formatted; `published_values`, `measured_values` and `allowed`
-    (how far each may miss) are numbers between blanks. `verdict` is one of `Verdict`, `qualifier`
-    the conditions under which it stands; `holds` is yes or no by the numbers alone (empty: not
-    measured, not judged or undecided); `reason` explains an absent number or verdict and where
-    numbers miss; `conditions` lists how the run differs from the paper.
+    (the margin of each) are numbers between blanks. `interval` has low and high of each: of its
+    difference from the paper's (90 %) or, for an order or a bound, of the number (95 %). `verdict`
+    is one of `Verdict`, `qualifier` the conditions under which it stands; `holds` is yes or no by
+    the numbers alone (empty: not measured, not judged or undecided); `reason` explains an absent
+    number or verdict and where numbers miss; `conditions` lists how the run differs from the paper.
     """
 
     id: str
@@ -68,6 +63,7 @@ class JudgedClaim:
     unit: str = ""
     rule: str = ""
     allowed: str = ""
+    interval: str = ""
     verdict: str = ""
     qualifier: str = ""
     holds: str = ""
@@ -102,3 +98,23 @@ def read_claims(path: Path) -> list[JudgedClaim]:
                 "unknown; judge the claims again."
             )
     return rows
+
+
+# --- counts ---------------------------------------------------------------------------------------
+
+
+APART = {
+    Verdict.FROM_CODE: "code",
+    Verdict.NOT_JUDGED: "shown",
+    Verdict.OTHER_DEVICE: "device",
+    Verdict.NOT_MEASURED: "absent",
+}
+BY_NUMBERS = {"yes": "same", "": "undecided", "no": "different"}
+
+
+def count_claims(rows: Iterable[JudgedClaim]) -> Counter[str]:
+    """Count what runs decide by the numbers (`BY_NUMBERS`), and apart from it the rest (`APART`).
+
+    Whatever the conditions, a claim is counted once; what follows from the code no run decides.
+    """
+    return Counter(APART.get(Verdict(row.verdict)) or BY_NUMBERS[row.holds] for row in rows)

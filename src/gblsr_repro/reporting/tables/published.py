@@ -10,21 +10,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
-from ...analysis.reader import Aggregates, read_paper_aggregates, read_rows
+from ...analysis.reader import Aggregates, read_paper_aggregates, read_printed
 from ...analysis.schemas import RUN_FOLDERS
-from ...config import Config, Item, find_repository_root, load_protocol
+from ...config import Config, Item, load_protocol
 from ..items import build_item
 from .sheet import Sheet
 from .training_time import build_published_times
-
-
-@cache
-def read_printed() -> dict[tuple[str, str, str], str]:
-    """Read the printed cells by table, row and column."""
-    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
-    return {(row["table"], row["row"], row["column"]): row["value"] for row in rows}
 
 
 def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -> list[Sheet]:
