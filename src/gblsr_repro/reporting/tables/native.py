@@ -15,7 +15,7 @@ from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows, name_own_rows
 from ..layout import DASH, format_summary
 from ..names import name_dataset
-from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, read_numbers
 
 SETS_ACROSS = 3
 
@@ -45,7 +45,7 @@ def build_lse(source: Aggregates) -> list[Sheet]:
     A page is as wide as three sets; the others follow in further tables.
     """
     arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
-    sheets = []
+    sheets: list[Sheet] = []
     for first in range(0, len(source.evaluate), SETS_ACROSS):
         sets = source.evaluate[first : first + SETS_ACROSS]
         measured = [source.cell("native", *keys, LSE.name) for keys in product(sets, arms)]
@@ -91,7 +91,7 @@ def _build_quality(
     """Build a table with a row per arm; its notes are about the columns whose best is bold."""
     significance = source.config["native"]["significance"]
     shown = [column for column in columns if column.metric]
-    numbers = {arm.short: [column.read(name) for column in shown] for name, arm in arms.items()}
+    numbers = {arm.short: read_numbers(shown, [(name,)]) for name, arm in arms.items()}
     rows = [
         SheetRow(
             (name,),

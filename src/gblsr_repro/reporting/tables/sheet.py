@@ -6,7 +6,7 @@ clocks, or the paper's. `build` joins the sides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, product
 
@@ -58,6 +58,12 @@ class SheetColumn:
         else:
             text = format_summary(value, self.digits, self.spread)
         return text + self.unit
+
+
+def read_numbers(columns: Iterable[SheetColumn], rows: Iterable[About]) -> list[Summary]:
+    """Read the numbers that some columns have for rows."""
+    values = [column.read(*about) for about in rows for column in columns]
+    return [value for value in values if isinstance(value, Summary)]
 
 
 @dataclass(frozen=True)
