@@ -264,7 +264,7 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
 def aggregate_runs(find: Find, config: Config) -> Values:
     """Collect one row for every run, in the order of the arms or methods table.
 
-    Imported runs have no times, and some no steps. A record keeps the commit, too.
+    Imported runs have no times, and some no steps.
     """
     for fields, path in find(schemas.RUN_FILE):
         metadata, log = read_metadata(path), path.with_name("log.csv")

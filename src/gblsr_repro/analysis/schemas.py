@@ -21,7 +21,7 @@ SUMMARY = ("mean", "std", "n")
 ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
 RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
-    "peak_memory_mib", "device", "finished", "bandwidth", "released_by",
+    "peak_memory_mib", "device", "finished", "bandwidth", "released_by", "commit",
 )  # fmt: skip
 RUN_FOLDERS = {"native": "runs", "asr": "asr_runs"}
 """The aggregate of the runs of a benchmark."""
