@@ -34,20 +34,16 @@ def build_gates(source: Aggregates) -> list[Sheet]:
     quality = outcomes[COMPOSITE]
     composite = f"all three sub-conditions on ≥ {quality.required}/{len(quality.met_on)} datasets"
     bound = f"≤ {criteria['latency_ratio']:g}× slowest baseline's inference time on every dataset"
-    definitions = {COMPOSITE: composite, INFERENCE_COST: bound}
-
-    def read_result(gate: str) -> str:
-        if gate == INFERENCE_COST:
-            return _format_cost(source, outcomes[gate])
-        counted = _format_count(outcomes[gate]) if gate in QUALITY_PARTS else ""
-        return _format_outcome(outcomes[gate].met) + counted
-
-    def read_definition(gate: str) -> str:
-        return definitions.get(gate, "quality sub-condition")
-
+    texts = {
+        part: ("quality sub-condition", _format_outcome(outcome.met) + _format_count(outcome))
+        for part, outcome in outcomes.items()
+    } | {
+        COMPOSITE: (composite, _format_outcome(quality.met)),
+        INFERENCE_COST: (bound, _format_cost(source, outcomes[INFERENCE_COST])),
+    }
     columns = [
-        SheetColumn("definition", "Definition", read_definition, "p1.1"),
-        SheetColumn("result", "Result", read_result, "l0.85"),
+        SheetColumn("definition", "Definition", lambda gate: texts[gate][0], "p1.1"),
+        SheetColumn("result", "Result", lambda gate: texts[gate][1], "l0.85"),
     ]
     gates = (*QUALITY_PARTS, COMPOSITE, INFERENCE_COST)
     rows = [SheetRow((gate,), name) for gate, name in zip(gates, names, strict=True)]
