@@ -95,7 +95,7 @@ def convert_to_numbers(table: pd.DataFrame, path: Path) -> pd.DataFrame:
                 f"{path}: {column} in line {line + 2} is {texts.iloc[line]!r}, not a number; make "
                 "the file again."
             )
-        table[column] = numbers
+        table[column] = texts.replace("", "nan").astype(float)
     return table
 
 
