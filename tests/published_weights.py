@@ -19,18 +19,16 @@ from gblsr_repro import config as configuration
 
 Entry = tuple[str, str | None, tuple[int, ...]]
 
-# The authors' bandwidth_mode and adapt_order. The latter is True where it is not set, as in their
-# example, which has one bandwidth.
-SPECTRA = {
-    "gblsr_fixed": ("fixed_midpoint", False),
-    "gblsr_scalar": ("global_scalar", False),
-    "gblsr_bandwidth": ("local_logspace", False),
-    "gblsr_full": ("local_logspace", True),
-    "gblsr_full_linear": ("local_linear", True),
-    "gblsr_bandwidth_linear": ("local_linear", False),
-    "gblsr_fixed_order": ("fixed_midpoint", True),
-    "gblsr_scalar_order": ("global_scalar", True),
-}
+SPECTRA = (
+    "gblsr_fixed",
+    "gblsr_scalar",
+    "gblsr_bandwidth",
+    "gblsr_full",
+    "gblsr_full_linear",
+    "gblsr_bandwidth_linear",
+    "gblsr_fixed_order",
+    "gblsr_scalar_order",
+)
 NATIVE = (*SPECTRA, "global_fourier_mlp")
 FAMILY = ("gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48", "gblsr_asr_nf48_nole",
           "gblsr_asr_nf96", "gblsr_asr_nf96_nole")  # fmt: skip
@@ -253,13 +251,6 @@ def write_checkpoint(
         optimizer = {"name": "adam", "args": {"lr": 1e-4}, "sd": {"state": {}, "param_groups": []}}
         content = {"model": model, "optimizer": optimizer, "epoch": 1000}
     else:
-        content = {"state_dict": tensors, "arm": "local_spectral", "seed": 0,
-                   "experiment_id": "released", "git_commit": "0" * 40,
-                   "config": {"seed": 0, "total_steps": 2000, "data": {"seed": 7}}}  # fmt: skip
-        if name in SPECTRA:
-            mode, adapts = SPECTRA[name]
-            content["config"] |= {"bandwidth_mode": mode, "adapt_order": adapts}
-        if name == "global_fourier_mlp":
-            content["arm"] = name
+        content = {"state_dict": tensors, "seed": 0, "config": {"seed": 0, "data": {"seed": 7}}}
     torch.save(content, path, _use_new_zipfile_serialization=zipped)
     return path

@@ -34,6 +34,7 @@ from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS, list_column
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import Config, find_row, load, load_protocol, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
+from gblsr_repro.evaluation import BICUBIC, NEAREST, TRUTH
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_csv, write_json, write_text
 from gblsr_repro.reporting.items import select_items
@@ -230,13 +231,33 @@ class Results:
 
     def write_exemplars(self) -> None:
         """Write small pictures where the evaluation leaves its reconstructions."""
+        columns = self.config["native"]["data"]["evaluate"]
+        self._write_pictures("native", (TRUTH, *ARMS), columns)
+
+    def write_enlarged(self) -> None:
+        """Write pictures of super-resolution, larger than a page shows."""
+        asr = self.config["asr"]
+        files = [f"{dataset}_x{scale}" for dataset in asr["evaluate"].values() for scale in (4, 8)]
+        self._write_pictures("asr", (TRUTH, NEAREST, BICUBIC, *asr["methods"]), files, 300)
+
+    def _write_pictures(
+        self, benchmark: str, subjects: Iterable[str], files: Iterable[str], size: int = 64
+    ) -> None:
         random = np.random.default_rng(3)
-        for name in ("ground_truth", *ARMS):
-            folder = self.root / "native" / "exemplars" / "seed0" / name
+        for name in subjects:
+            folder = self.root / benchmark / "exemplars" / "seed0" / name
             folder.mkdir(parents=True, exist_ok=True)
-            for column in self.config["native"]["data"]["evaluate"]:
-                ramp = np.linspace(0, 200, 64)[None, :, None] + random.uniform(0, 55, (64, 64, 3))
-                Image.fromarray(ramp.astype(np.uint8)).save(folder / f"{column}.png")
+            for file in files:
+                coarse = random.integers(0, 256, (size // 4, size // 4, 3), dtype=np.uint8)
+                picture = coarse.repeat(4, 0).repeat(4, 1)
+                Image.fromarray(picture).save(folder / f"{file}.png")
+
+    def write_scores(self, path: str, images: Sequence[str], *metrics: str) -> list[dict]:
+        """Write scores of images, drawn from a seed, as an evaluation leaves them; return them."""
+        random = np.random.default_rng(len(path))
+        rows = [{"image": image} | {m: random.uniform(0, 40) for m in metrics} for image in images]
+        write_csv(self.root / path, ("image", *metrics), rows)
+        return rows
 
     # --- reading ---
 
@@ -276,12 +297,12 @@ class Results:
 
     def build_cells(self, name: str) -> dict[str, list[str]]:
         """Build a table; return its cells by the label of their row."""
-        return {row[0]: list(row[1:]) for row in self.build(name).rows}
+        return {row.cells[0]: list(row.cells[1:]) for row in self.build(name).rows}
 
     def build_beside_paper(self, name: str) -> dict[tuple[str, str], list[str]]:
         """Build a table beside the paper's; return its cells by row and kind of row."""
         cells, label = {}, ""
-        for line in self.build(f"{name}_vs_paper").rows:
+        for line in (row.cells for row in self.build(f"{name}_vs_paper").rows):
             label = line[0] or label
             cells[label, line[1]] = list(line[2:])
         return cells

@@ -108,6 +108,7 @@ JOBS = {
         c, ARM, 0, r / "gblsr_full", r / "arrays", o, o / "state", ["validation"]),
     "exemplars": lambda c, r, o: exemplars.write_exemplars(
         c, [r / "gblsr_full"], r / "arrays", o),
+    "asr_exemplars": lambda c, r, o: exemplars.write_enlarged(c, [r / "gblsr_asr"], o),
     "fields": lambda c, r, o: native_fields.write_fields(
         c, [r / "gblsr_full"], r / "arrays/validation.npy",
         r / "arrays/validation_regions.json", o),

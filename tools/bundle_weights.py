@@ -15,7 +15,8 @@ from typing import Any
 
 import safetensors.torch
 
-from gblsr_repro.bundled import MEASURES, describe_model
+from gblsr_repro.analysis.metrics import SUPERRES, list_shown
+from gblsr_repro.bundled import describe_model
 from gblsr_repro.config import locate_row
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import read_csv, write_bytes, write_text
@@ -26,6 +27,11 @@ from gblsr_repro.runs import find_row_of_run
 from gblsr_repro.weights import build_metadata, read_weights
 from gblsr_repro.wording import format_commit
 
+# Columns of the metrics that a card shows, with their names and units.
+MEASURES = {
+    "native": {metric.name: metric.heading for metric in list_shown("record")},
+    "asr": {metric.name: metric.heading for metric in SUPERRES},
+}
 # What the quality in a file was measured on, unless its record says otherwise.
 MEASURED_ON = "the run's weights, before they were rounded to half precision"
 VALIDATION = "validation"  # rows on training images' neighbors: no measure of quality

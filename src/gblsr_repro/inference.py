@@ -157,7 +157,7 @@ def load_code(path: Path | str) -> Code:
         raise UserError(
             f"{path} does not exist; name a file that the encode command made."
         ) from error
-    except (ValueError, RecursionError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise UserError(f"{path} is not an encoded image ({error}); encode it again.") from error
     if not isinstance(header, dict) or header.get("format") != CODE_FORMAT:
         raise UserError(f"{path} is not an encoded image; make one with the encode command.")

@@ -44,4 +44,4 @@ def check_native_benchmark(config: Config) -> str:
         [names[arm].name, f"{compared[arm].parameters:,}", f"{compared[arm].ratio:.3f}x"]
         for arm in counts
     ]
-    return "\n".join(format_columns(rows, right=True))
+    return "\n".join(format_columns(rows))

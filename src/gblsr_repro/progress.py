@@ -1,4 +1,4 @@
-"""Show the progress of long work: a bar on a terminal, lines in a log."""
+"""Log the progress of long work."""
 
 from __future__ import annotations
 
@@ -36,13 +36,10 @@ def format_count(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
-def format_columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
-    """Format rows of cells as lines of aligned columns.
-
-    With `right` all but the first and the last column are aligned to the right.
-    """
+def format_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Format rows of cells as lines; all but the first and the last column align to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    aligned = ["<", *[">" if right else "<"] * (len(widths) - 2), "<"]
+    aligned = ["<", *[">"] * (len(widths) - 2), "<"]
     return [
         "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, aligned, widths, strict=True)).rstrip()
         for row in rows
@@ -50,26 +47,17 @@ def format_columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[s
 
 
 class Progress:
-    """Counts units of work and shows their rate and the remaining time.
+    """Counts units of work and logs their rate and the remaining time.
 
-    On a terminal a tqdm bar is shown. Elsewhere a line is logged at the start, at most every
-    `LOG_INTERVAL_SECONDS`, and at the end. `start` units were done before (by a resumed run) and do
-    not count for the rate. A bar inside another bar is removed at its end.
+    A line is logged at the start, at most every `LOG_INTERVAL_SECONDS`, and at the end. `start`
+    units were done before (by a resumed run) and do not count for the rate.
     """
 
     def __init__(self, label: str, total: int, unit: str = "step", start: int = 0) -> None:
         self.label, self.total, self.unit, self.done, self.start = label, total, unit, start, start
         self.began = self.logged_at = time.monotonic()
-        self.bar = None
-        if sys.stderr.isatty():
-            from tqdm import tqdm  # most processes log lines and do not need it
-
-            self.bar = tqdm(
-                total=total, initial=start, desc=label, unit=unit, dynamic_ncols=True, leave=None
-            )
-        else:
-            resumed = f", resumed at {start}" if start else ""
-            log.info("%s: %s%s", label, format_count(total, unit), resumed)
+        resumed = f", resumed at {start}" if start else ""
+        log.info("%s: %s%s", label, format_count(total, unit), resumed)
 
     @property
     def rate(self) -> float:
@@ -80,11 +68,6 @@ class Progress:
     def update(self, count: int = 1, **values: float) -> None:
         """Count `count` more units; `values`, such as the loss, are shown beside the count."""
         self.done += count
-        if self.bar is not None:
-            if values:
-                self.bar.set_postfix({k: f"{v:.4g}" for k, v in values.items()}, refresh=False)
-            self.bar.update(count)
-            return
         now = time.monotonic()
         if now - self.logged_at < LOG_INTERVAL_SECONDS or self.done >= self.total:
             return
@@ -101,9 +84,7 @@ class Progress:
         return self
 
     def __exit__(self, error_type: type[BaseException] | None, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-        elif error_type is None:
+        if error_type is None:
             log.info("%s: done in %s", self.label, format_duration(time.monotonic() - self.began))
 
 

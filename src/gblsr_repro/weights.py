@@ -115,7 +115,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
         entry = json.loads(header["run"])
         intact = entry["sha256"] == compute_checksum(tensors, json.dumps(entry["record"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         intact = False
     if not intact:
         raise UserError(f"{file} is damaged; copy it again from the run.")

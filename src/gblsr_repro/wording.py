@@ -39,25 +39,13 @@ def format_commit(git: Mapping[str, Any]) -> str | None:
     return f"{git['commit']}{'+' if git.get('modified') else ''}"
 
 
-def name_network_settings() -> str:
-    """Name what else to check where no connection succeeds, as part of a sentence; "" for nothing.
-
-    It is what the environment says of proxies and certificates.
-    """
-    names = [name for name in os.environ if name.upper() in NETWORK_SETTINGS and os.environ[name]]
-    return f" and what {join_words(sorted(names))} in the environment says" if names else ""
-
-
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
 def shorten(value: Any) -> str:
     """Write a value of the user's into a message: as Python writes it, long ones shortened."""
-    try:
-        return _SHORT.repr(value)
-    except ValueError:  # an integer of more digits than Python writes
-        return "an integer of thousands of digits"
+    return _SHORT.repr(value)
 
 
 def suggest(name: str, candidates: Iterable[str]) -> str:
@@ -72,3 +60,16 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
     if not names:
         return "there is none to choose from; leave it out."
     return f"use one of {', '.join(names)}."
+
+
+def name_network_settings() -> str:
+    """Name what else to check where no connection succeeds, as part of a sentence; "" for nothing.
+
+    It is what the environment says of proxies and certificates.
+    """
+    names = [name for name in os.environ if name.upper() in NETWORK_SETTINGS and os.environ[name]]
+    return f" and what {join_words(sorted(names))} in the environment says" if names else ""
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80

@@ -120,7 +120,7 @@ def test_a_hostile_checkpoint(name, tmp_path):
     assert [*tmp_path.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "model.pth", "config.json"])
+@pytest.mark.parametrize("name", ["model.safetensors", "model.pth"])
 def test_a_file_of_60_gb_is_not_read(name, tmp_path):
     path = published.write_safetensors(tmp_path / "got", SCALAR).with_name(name)
     with path.open("wb") as stream:
@@ -145,8 +145,6 @@ WRONG = {
         changed(decoder_global_s_raw=None), 'Missing key(s) in state_dict: "decoder.raw_bandw'),
     "a tensor more": (
         changed(**{"decoder.up.weight": torch.zeros(3)}), 'Unexpected key(s) in state_dict: "deco'),
-    "two of one role": (
-        changed(**{"decoder.head.bias": torch.zeros(2)}), "has two tensors of the role of"),
     "another shape": (
         changed(encoder_net_0_bias=torch.zeros(9)), "size mismatch for encoder.layers.0.bias"),
     "half precision": (changed(encoder_net_0_bias=torch.zeros(8).half()), "as float16, not float"),
@@ -163,31 +161,6 @@ def test_weights_of_something_else(name, tmp_path):
         assert "; import it as the row that it is of" in said
 
 
-CONFIGS = {
-    "another seed": ({"seed": 1}, "says seed = 1, not 0; import it with --seed 1"),
-    "another mode": ({"config": {"bandwidth_mode": "local_linear"}}, "bandwidth_mode = 'local_lin"),
-    "an adapted order": ({"model": {"adapt_order": True}}, "adapt_order = True, but gblsr_scalar"),
-    "a mode that follows": (
-        {"bandwidth_mode": None, "adapt_bandwidth": False}, "bandwidth_mode = 'fixed_midpoint'"),
-    "another range": ({"s_e_hi": 3.0}, "says s_e_hi = 3.0, but gblsr_scalar has 2.0"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CONFIGS)
-def test_what_config_json_says_otherwise(name, tmp_path):
-    facts, words = CONFIGS[name]
-    path = published.write_safetensors(tmp_path / "got", SCALAR)
-    (path.parent / "config.json").write_text(json.dumps(facts))
-    refuse(path.parent, tmp_path, words)
-
-
-@pytest.mark.parametrize("content", ["[1]", "{", "\xff", '{"a":' * 100_000])
-def test_a_config_json_that_is_none(content, tmp_path):
-    path = published.write_safetensors(tmp_path / "got", SCALAR)
-    (path.parent / "config.json").write_text(content, encoding="latin-1")
-    refuse(path, tmp_path, "config.json is damaged")
-
-
 def test_a_folder_with_two_files_or_none(tmp_path):
     path = published.write_safetensors(tmp_path / "got", SCALAR)
     shutil.copy(path, path.with_name("older.safetensors"))
@@ -196,8 +169,6 @@ def test_a_folder_with_two_files_or_none(tmp_path):
         file.unlink()
     refuse(path.parent, tmp_path, "must hold one file of weights (.safetensors, .pt")
     refuse(path, tmp_path, "does not exist; name a file of weights or the folder")
-    with pytest.raises(UserError, match=r"^'aa.{1,200} cannot be read \(File name too long\)"):
-        import_run("a" * 5000, None, 0, tmp_path / "run", SETTINGS)
 
 
 # --- what all of them come to ---------------------------------------------------------------------

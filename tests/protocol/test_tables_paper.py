@@ -121,7 +121,7 @@ def typeset(text):
 @pytest.mark.parametrize(("target", "key", "name"), WIDE, ids=[row[2] for row in WIDE])
 def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
     built = build_published(Aggregates(shared / "nowhere", config), read_items()[name], [])
-    lines = [[cell.replace("*", "") for cell in row if isinstance(cell, str)]
+    lines = [[cell.replace("*", "") for cell in row.cells if isinstance(cell, str)]
              for sheet in built for row in build.set_table(sheet).rows]  # fmt: skip
     found = {REMARK.sub("", name): cells for name, *cells in lines}
     for row in made.rows(shared / "paper" / "targets" / f"{target}.csv"):

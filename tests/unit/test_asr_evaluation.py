@@ -1,15 +1,18 @@
 """Every image of super-resolution is scored and timed by its rule, under recorded conditions."""
 
 import made
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config import find_method
 from gblsr_repro.data.fetch import fetch_dataset
+from gblsr_repro.data.images import convert_to_rgb, convert_to_tensor
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, asr_scores, timing
+from gblsr_repro.evaluation import asr, asr_latency, asr_scores, exemplars, luma, timing
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
 
@@ -58,6 +61,44 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == compute_sha256(run / "weights.safetensors")
+
+
+def test_pictures_are_of_the_named_image_as_it_is_scored(config, tmp_path):
+    """Those of the run and of bicubic have, but for 8 bits, the scores of the CSV."""
+    config = configuration.merge(config, {"asr": {"exemplars": {"demo_set14": "coffee"}}})
+    config["asr"]["trained_scales"] = [3]
+    run = made.run(tmp_path / "run", "gblsr_asr_nole", config, spread=0.1)
+    asr.evaluate_run(config, find_method("gblsr_asr_nole"), 0, run, tmp_path, tmp_path / "state")
+    asr_scores.evaluate_bicubic(config, tmp_path / "bicubic", tmp_path / "state")
+    exemplars.write_enlarged(config, [run], tmp_path / "pictures")
+    files = {f"demo_{column}_x{scale}.png" for column in ("set5", "set14") for scale in (3, 6)}
+    for name in ("ground_truth", "nearest", "bicubic", "gblsr_asr_nole"):
+        assert {path.name for path in (tmp_path / "pictures" / name).iterdir()} == files
+    for column, name in (("set14", "coffee"), ("set5", "chelsea")):
+        (image,) = [i for i in list_source_images(f"demo_{column}", config, 3) if i.name == name]
+        pair = asr_scores.build_pair(image, 3, "matlab")
+        shown = {
+            folder.name: np.asarray(Image.open(folder / f"demo_{column}_x3.png"))
+            for folder in (tmp_path / "pictures").iterdir()
+        }
+        high, low = convert_to_rgb(pair.high), convert_to_rgb(pair.low)
+        np.testing.assert_array_equal(shown["ground_truth"], high)
+        np.testing.assert_array_equal(shown["nearest"], low.repeat(3, 0).repeat(3, 1))
+        for subject, folder in (("bicubic", tmp_path / "bicubic"), ("gblsr_asr_nole", tmp_path)):
+            rows = {row["image"]: row for row in made.rows(folder / f"demo_{column}_x3.csv")}
+            output = convert_to_tensor(shown[subject]) / 255
+            border = asr_scores.compute_border(column, 3, config)
+            score = luma.score_image(output, convert_to_tensor(pair.high), border)
+            assert score.psnr_y == pytest.approx(float(rows[name]["psnr_y"]), abs=0.02)
+
+
+def test_a_picture_that_the_set_lacks_is_one_sentence(config, tmp_path):
+    config = configuration.merge(config, {"asr": {"exemplars": {"demo_set5": "img_003"}}})
+    with pytest.raises(
+        UserError, match=r"asr\.exemplars\.demo_set5 is 'img_003', which is no image"
+    ):
+        exemplars.write_enlarged(config, [], tmp_path / "never")
+    assert not (tmp_path / "never").exists()
 
 
 # --- timing -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.operations import plan
+from gblsr_repro import plan
 from results import leave_run
 
 

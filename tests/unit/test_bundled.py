@@ -67,9 +67,8 @@ def test_bundled_weights_are_the_default(
     assert cli.main(["reconstruct", str(photo_file), "-o", str(tmp_path / "r.png")]) == 0
     assert cli.main(["upscale", str(photo_file), "-o", str(tmp_path / "u.png")]) == 0
     said = caplog.text
-    assert "gblsr_scalar, 1,234 steps on noise, commit 0123456789ab; PSNR (dB): kodak 22.25" in said
+    assert "gblsr_scalar, 1,234 steps on noise, commit 0123456789ab" in said
     assert "gblsr_asr_nole, 1,234 steps on noise" in said
-    assert "set5 x2 36.50" in said
     for name, size in (("r", (70, 45)), ("u", (140, 90))):
         with Image.open(tmp_path / f"{name}.png") as shown:
             assert shown.size == size

@@ -91,7 +91,7 @@ def test_photographs_need_no_posix(superres_run, photo_file, tmp_path):
 def test_a_job_whose_log_is_full_says_why_on_the_terminal(words, sentence):
     """As under the workflow, which gives it a file that is still the terminal."""
     command = f"exec 3>&2; {sys.executable} -P -m gblsr_repro {words} > /dev/full 2>&1"
-    environment = os.environ | {"GBLSR_TERMINAL": "3"}
+    environment = os.environ | {"GBLSR_TERMINAL": "3", "PYTHONUNBUFFERED": ""}
     done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True)
     assert done.stderr.startswith(f"gblsr-repro: {sentence}")
     assert done.returncode == 2

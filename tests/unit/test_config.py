@@ -110,6 +110,7 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
+    ({"asr.exemplars": {"set41": "img_001"}}, "did you mean 'set14'?"),
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
@@ -128,7 +129,6 @@ IMPOSSIBLE = [  # bounds of numbers and lengths of texts: config/schema.json has
     ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes"),
     # names and paths that no file has
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b': must be text in one line"),
-    ({"resources": "r" * 300}, "must have no name of over 255 bytes between two /"),
     ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`': must be a name of letters"),
     # images that are trained on and evaluated
     ({"native.data.train": ["kodak"]}, "names 'kodak', whose images are those of 'kodak' in nat"),

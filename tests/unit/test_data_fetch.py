@@ -35,8 +35,7 @@ def put(root, path, content):
 def rows(monkeypatch):
     """The table of data sets, for a test to change."""
     table = {"set": SET}
-    for module in ("config.tables", "data.fetch"):
-        monkeypatch.setattr(f"gblsr_repro.{module}.read_datasets", lambda: table)
+    monkeypatch.setattr("gblsr_repro.config.tables.read_datasets", lambda: table)
     return table
 
 
@@ -111,7 +110,6 @@ def test_missing_file_is_named_unless_partial_is_accepted(mirror, tmp_path):
     text = sentence(mirror)
     assert PATHS[1] in text
     assert "2 of 3 images" in text
-    assert re.search(r" 2/3 .* not fetched", fetch.list_datasets(mirror))
     assert "accept_partial" in text
     mirror["accept_partial"] = ["set"]
     fetch.fetch_dataset("set", mirror)
@@ -373,8 +371,5 @@ def test_command_writes_the_manifest_where_asked(tmp_path, capsys):
     output = tmp_path / "out" / "demo_set14.csv"
     assert main(["fetch", "demo_set14", *configs, "--output", str(output)]) == 0
     assert output.read_text().splitlines()[1].startswith("camera.png,")
-    assert main(["sources", *configs]) == 0
-    listing = capsys.readouterr().out
-    assert "demo_set14" in listing
     assert main(["fetch", "nothing", *configs]) == 2
     assert "has no data set 'nothing'" in capsys.readouterr().err

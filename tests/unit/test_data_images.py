@@ -147,11 +147,3 @@ def test_much_text_or_a_large_profile_is_no_damage(tmp_path):
         (tmp_path / "a.png").write_bytes(stored)
         np.testing.assert_array_equal(read_image(tmp_path / "a.png"), np.asarray(NOISE))
         np.testing.assert_array_equal(image_io.read(tmp_path / "a.png").rgb, np.asarray(NOISE))
-
-
-def test_what_follows_the_end_of_a_jpeg_does_not_count(tmp_path):
-    """Some cameras write more there, such as zeros."""
-    stored = content(NOISE, "JPEG")
-    for file, more in (("a.jpg", b""), ("b.jpg", bytes(5000))):
-        (tmp_path / file).write_bytes(stored + more)
-    np.testing.assert_array_equal(read_image(tmp_path / "b.jpg"), read_image(tmp_path / "a.jpg"))

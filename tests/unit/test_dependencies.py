@@ -46,6 +46,7 @@ ABOVE = {
     "latency": ["standardize"],
     "asr_train_run": ["asr_standardize"],
     "asr_evaluate": ["asr_train_run"],
+    "asr_exemplars": ["asr_train_run"],
 }
 # What is trained on is looked up to refuse it among what is evaluated.
 TRAINED = {"native.data.train", "asr.train"}
@@ -54,6 +55,7 @@ ALLOWED = {
     "asr_standardize": TRAINED,
     "asr_train_run": CURVE,
     "asr_evaluate": TRAINED | {"asr.tile_pixels"},  # changes memory, not values
+    "asr_exemplars": {"asr.tile_pixels", "asr.trained_scales"},  # the latter names the files
 }
 
 

@@ -282,12 +282,6 @@ def test_no_picture_is_drawn_twice_and_the_seed_is_the_lowest(sources, tmp_path)
     assert text.count("GB-LSR-Scalar, as on the left") == 1
 
 
-def test_what_the_papers_figure_has_and_this_one_has_not_is_named(draw):
-    assert "Not measured" not in read_words(draw("paper", "asr_psnr_vs_scale"))
-    sparse = read_words(draw("sparse", "asr_psnr_vs_scale"))
-    assert "Not measured here: LIIF-RDN, LTE-RDN, LTE-SwinIR, Set5, Set14" in sparse
-
-
 def test_an_arm_of_one_seed_is_marked_beside_arms_of_three(sources, tmp_path):
     run = copy_with_rows(
         sources["paper"],

@@ -52,7 +52,7 @@ def test_extra_evaluation_column_gets_its_table(results):
     assert "B100" in results.build("main_b100").caption.title
     lse = results.build_all("lse")
     assert [len(table.columns) for table in lse] == [7, 3]  # a page is as wide as three sets
-    assert results.build("winners").rows[-1][0] == "B100"
+    assert results.build("winners").rows[-1].cells[0] == "B100"
     assert select_items("table", config)["main_b100"].compared is False
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
     assert results.build_beside_paper("lse")["GB-LSR-Full", "paper"] == ["—", "—"]
@@ -79,8 +79,8 @@ def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(
         results.set_native(**measured)
         assert {name: results.build_cells(name) for name in judged} == without
         main = results.build("main_kodak")
-        assert main.rows[-1][0] == "My arm"
-        assert main.rows[2][1].startswith("**30.000")
+        assert main.rows[-1].cells[0] == "My arm"
+        assert main.rows[2].cells[1].startswith("**30.000")
         assert "My arm is not of the paper and not compared for bold" in main.caption.text
     results.set_native(best, arms=(*ARMS, "mine"))
     assert results.build_cells("main_kodak")["My arm"][0].startswith("40.000")
@@ -153,7 +153,7 @@ def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(results):
     results.recorded = [replace(PAPER[0], shared_gpu=["liif"])]
     table = results.build("gates")
     assert results.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
-    assert "shared GPU" not in table.caption.on_page  # a page says it once, above
+    assert "shared GPU" not in table.caption.text  # a page says it once, above
     assert any("shared GPU" in text or "same GPU" in text for text in table.caption.differences)
 
 

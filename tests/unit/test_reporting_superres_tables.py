@@ -18,16 +18,16 @@ def test_quality_grid_with_bicubic_and_absent_cells(results):
     results.add("asr_quality", 33.66, **keys)
     table = results.build(QUALITY)
     first, last = table.groups[0], table.groups[-1]
-    assert first[0][0].text == "**Set5**"
+    assert first[0].cells[0].text == "**Set5**"
     names = ["LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR"]
-    assert [row[0] for row in first[1:]] == names
-    assert set(last[-1][1:]) == {"—"}
+    assert [row.cells[0] for row in first[1:]] == names
+    assert set(last[-1].cells[1:]) == {"—"}
     assert "No results for LTE-RDN and LTE-SwinIR" in table.caption.text
     assert "Bicubic" not in table.caption.text
     beside = results.build(f"{QUALITY}_vs_paper")
-    assert list(beside.groups[0][1]) == ["Bicubic", "paper", "—", "—", "—"]
-    assert list(beside.groups[0][2]) == ["", "here", "**33.660**", "—", "—"]
-    assert [row[0] for row in beside.groups[0][3::2]] == names
+    assert list(beside.groups[0][1].cells) == ["Bicubic", "paper", "—", "—", "—"]
+    assert list(beside.groups[0][2].cells) == ["", "here", "**33.660**", "—", "—"]
+    assert [row.cells[0] for row in beside.groups[0][3::2]] == names
     with pytest.raises(UserError, match="at the scales 6, 8"):
         results.build("asr_quality_x6_x8_appendix")
 
@@ -37,8 +37,8 @@ def test_a_config_of_variants_alone_has_its_quality_tables(results):
     results.add_quality(methods)
     results.config["asr"]["methods"] = methods
     _, *rows = results.build(QUALITY).groups[0]
-    assert [row[0] for row in rows] == ["GB-LSR-Scalar-ASR-noLE", "GB-LSR-Scalar-ASR-nf48"]
-    assert [row[1] for row in rows] == ["30.000 ± 0.100", "**31.000 ± 0.100**"]
+    assert [row.cells[0] for row in rows] == ["GB-LSR-Scalar-ASR-noLE", "GB-LSR-Scalar-ASR-nf48"]
+    assert [row.cells[1] for row in rows] == ["30.000 ± 0.100", "**31.000 ± 0.100**"]
 
 
 @pytest.mark.parametrize("name", TIMED)
@@ -61,14 +61,14 @@ def test_a_method_of_the_users_has_rows_and_is_not_compared(results, monkeypatch
     times = {"liif_rdn": 8.0, "gblsr_asr": 4.0, "mine": 2.0}
     results.add_times(times)
     table = results.build(QUALITY)
-    best = {row[0]: row[1] for row in table.groups[0][1:]}
+    best = {row.cells[0]: row.cells[1] for row in table.groups[0][1:]}
     assert best["GB-LSR-Scalar-ASR"] == "**31.000 ± 0.100**"
     assert best["Mine"] == "32.000 ± 0.100"
     assert "Mine is not of the paper" in table.caption.text
     timed = results.build("asr_latency_main")
     assert "vs LIIF-RDN" in timed.header[1]
     assert "vs Mine" not in timed.header[1]
-    assert [row[-1] for row in timed.rows] == ["1.00×", "2.00×", "4.00×"]
+    assert [row.cells[-1] for row in timed.rows] == ["1.00×", "2.00×", "4.00×"]
 
 
 def test_variants_are_compared_on_the_cells_both_have(results):

@@ -68,17 +68,17 @@ def test_training_time_stands_below_the_papers_of_the_groups_shown(results):
     (liif,) = [row for row in results.rows["runs"] if row["arm"] == "liif"]
     liif["wall_seconds"] = 30.0  # the others take 50
     baselines, own, *_, total, _ = results.build("compute_native_vs_paper").rows
-    assert [*baselines[1:]] == ["paper", "9", "1m37s–4m50s", "25m28s"]
-    assert [*own[2:]] == ["3", "30s–50s", "2m10s"]
-    assert [*total[2:]] == ["**36**", "", "**1h03m**"]
+    assert [*baselines.cells[1:]] == ["paper", "9", "1m37s–4m50s", "25m28s"]
+    assert [*own.cells[2:]] == ["3", "30s–50s", "2m10s"]
+    assert [*total.cells[2:]] == ["**36**", "", "**1h03m**"]
     *_, total, _ = results.build("compute_asr_vs_paper").rows
-    assert [*total[2:]] == ["**27**", "", "**1,232h03m**"]
+    assert [*total.cells[2:]] == ["**27**", "", "**1,232h03m**"]
 
 
 def test_imported_weights_are_no_part_of_the_training_time(results):
     results.set_runs(imported=["liif_rdn", "lte_rdn"])
-    rows = results.build("compute_asr").rows
-    assert not any("LIIF-RDN" in row[0] for row in rows)
+    rows = [row.cells for row in results.build("compute_asr").rows]
+    assert not any("LIIF-RDN" in str(cells[0]) for cells in rows)
     assert rows[-1][1] == f"**{len(results.config['asr']['methods']) - 2}**"
     results.set_runs(imported=results.config["asr"]["methods"])
     with pytest.raises(UserError, match="has no run of the paper's arms; train one first"):
@@ -89,7 +89,7 @@ def test_arms_of_the_authors_package_beside_the_papers_are_no_part_of_the_traini
     arms = results.config["native"]["arms"]
     results.config["native"]["arms"] = [*arms, "gblsr_scalar_order"]
     results.set_runs()
-    *_, total, below = results.build("compute_native").rows
+    *_, total, below = [row.cells for row in results.build("compute_native").rows]
     assert total[1] == f"**{len(arms)}**"
     assert below[0] == "Not of the paper and not in the total (Scalar order; 1 arm × 1 seed)"
     results.config["native"]["arms"] = ["gblsr_scalar_order"]

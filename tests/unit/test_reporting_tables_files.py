@@ -63,10 +63,10 @@ def test_a_run_of_few_arms_has_every_table_that_its_config_allows(results, arms)
 
 def test_licenses_follow_the_config(results):
     sets, code = results.build("licenses").groups
-    titles = [row[0] for row in sets[1:]]
+    titles = [row.cells[0] for row in sets[1:]]
     paper = ["DTD", "DIV2K", "Kodak", "Set14", "Urban100", "Set5", "B100"]
     assert [title for title in titles if title in paper] == paper
-    assert {"LIIF", "LPIPS"} <= {row[0] for row in code}
+    assert {"LIIF", "LPIPS"} <= {row.cells[0] for row in code}
     assert "BSDS500" not in titles
     results.config["native"]["data"]["train"] = ["bsds500"]
     titles = {*results.build_cells("licenses")}

@@ -38,6 +38,7 @@ def standardized(names: Iterable[str]) -> Jobs:
 MEASURED = each("evaluate", SHOWN) | each("evaluate_validation", ABLATED)
 FIELDS = {("fields", "")}
 DRAWN = {("exemplars", "")}
+ENLARGED = {("asr_exemplars", "")}
 TIMED = each("latency", SHOWN)
 BICUBIC = {("bicubic", "")}
 ASR_MEASURED = each("asr_evaluate", METHODS) | BICUBIC
@@ -56,7 +57,7 @@ def trained(arms: Iterable[str]) -> Jobs:
 
 
 def asr_trained(methods: Iterable[str]) -> Jobs:
-    return each("asr_train_run", methods) | each("asr_evaluate", methods)
+    return each("asr_train_run", methods) | each("asr_evaluate", methods) | ENLARGED
 
 
 def timed(names: Iterable[str]) -> Jobs:

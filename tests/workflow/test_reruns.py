@@ -28,6 +28,7 @@ from demo_jobs import (
     COSTLY,
     DEMO,
     DRAWN,
+    ENLARGED,
     FIELDS,
     LATENT,
     MEASURED,
@@ -193,9 +194,11 @@ ROWS = [
     setting("native.data.evaluate", {"urban100": None}, NOTHING),
     setting("native.data.exemplars", {"set14": "rocket"}, DRAWN),
     setting("asr.evaluate", {"set5": "demo_kodak"},  # the first: the validation curve is of it
-            each("asr_evaluate", METHODS) | BICUBIC),
+            each("asr_evaluate", METHODS) | BICUBIC | ENLARGED),
     setting("asr.evaluate", {"set14": "demo_kodak"},
-            each("asr_evaluate", METHODS) | BICUBIC | ASR_TIMED),
+            each("asr_evaluate", METHODS) | BICUBIC | ENLARGED | ASR_TIMED),
+    setting("asr.evaluate", {"set5": None}, NOTHING),
+    setting("asr.exemplars", {"demo_set14": "camera"}, ENLARGED),
     # Its border of 6 pixels stands for itself; a set under another column has that one's.
     setting("asr.evaluate", {"other": "demo_div2k_valid", "div2kval": None},
             each("asr_evaluate", METHODS) | BICUBIC),
@@ -204,7 +207,8 @@ ROWS = [
     setting("asr.timing.datasets", ["set14", "b100", "urban100", "set5"], ASR_TIMED),
     setting("asr.shave_extra", {"set5": 1},
             each("asr_evaluate", METHODS) | BICUBIC),
-    setting("asr.downsampling", "pil", ASR_MEASURED | ASR_TIMED),
+    setting("asr.trained_scales", [2], ENLARGED),  # other scales are compared
+    setting("asr.downsampling", "pil", ASR_MEASURED | ASR_TIMED | ENLARGED),
     # models: who reads a setting
     setting("native.model.modes", 8, trained(SPECTRAL) | timed(SPECTRAL)),
     setting("native.model.hidden", 16, trained(LATENT | CONTROL) | timed(LATENT | CONTROL)),
@@ -241,6 +245,8 @@ ROWS = [
     raised("rules.py", '"evaluate": Rule(("native.metrics",), version=', each("evaluate", SHOWN)),
     raised("rules.py", '"latency": Rule(("latency",), version=', TIMED),
     raised("rules.py", '"exemplars": Rule(("native.data.exemplars",), version=', DRAWN, {"report"}),
+    raised("rules.py", '"asr_exemplars": Rule(("asr.exemplars", "asr.downsampling"), version=',
+           ENLARGED, {"report"}),
     raised("versions.py", '"gblsr_repro.models.liif": ', trained(["liif"]) | timed(["liif"])),
     raised("versions.py", '"gblsr_repro.models.encoder": ', trained(ARMS) | TIMED),
     raised("versions.py", '"gblsr_repro.models.asr.rdn": ', asr_trained(RDN) | timed(RDN)),
@@ -248,7 +254,8 @@ ROWS = [
     Row("a method more, imported", lambda _: {
             "asr": {"methods": [*DEMO["asr"]["methods"], "liif_edsr"]},
             "released": {"liif_edsr": "hf://authors/liif"}},
-        {(rule, "liif_edsr") for rule in ("import_method", "asr_evaluate", "asr_latency")}, SEEN),
+        each("import_method", ["liif_edsr"]) | each("asr_evaluate", ["liif_edsr"])
+        | each("asr_latency", ["liif_edsr"]) | ENLARGED, SEEN),
     Row("an arm more, imported",
         lambda _: added("gblsr_fixed_order") | {"released": {"gblsr_fixed_order": "hf://authors/gblsr"}},
         {("import_arm", "gblsr_fixed_order")}, {"report"}),
@@ -271,12 +278,12 @@ ROWS = [
     changed("tables/main_kodak.tex", "", NOTHING, {"show_native"}),
     changed("native/runs/liif/seed0/weights.safetensors", "flipped", below(["liif"]), SEEN),
     changed("asr/runs/lte_rdn/seed0/weights.safetensors", "flipped",
-            {("asr_evaluate", "lte_rdn")}, SEEN),
+            {("asr_evaluate", "lte_rdn")} | ENLARGED, SEEN),
     changed("native/metrics/wire/seed0/kodak.csv", "flipped", NOTHING, {"aggregate_native", *SEEN}),
     changed("native/metrics/wire/seed0/kodak.csv", "", NOTHING, set()),
     changed("native/arrays/kodak.csv", "flipped", each("evaluate", SHOWN) | TIMED | DRAWN, SEEN),
     changed("sources/demo_set5.csv", "flipped",
-            each("asr_evaluate", METHODS) | BICUBIC, SEEN),
+            each("asr_evaluate", METHODS) | BICUBIC | ENLARGED, SEEN),
 ]  # fmt: skip
 
 
@@ -321,7 +328,7 @@ def test_what_is_cheap_is_made_where_it_shows(finished, row, made):
 
 def test_one_job_makes_what_is_made_together(finished):
     """The own arm is trained, evaluated and timed beside the demo's."""
-    assert len(list_jobs(finished.snakemake("--dry-run", "--forceall"))) <= 90 + 3
+    assert len(list_jobs(finished.snakemake("--dry-run", "--forceall"))) <= 91 + 3
 
 
 def test_how_numbers_are_shown_computes_none_again(finished):

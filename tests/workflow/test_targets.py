@@ -24,7 +24,7 @@ TARGETS = {"all", "claims", "report", "pdf",
            *config.read_items()}  # fmt: skip
 # What a cluster's nodes are given to do, and what of it takes a GPU.
 ON_DEVICE = {"train", "evaluate", "evaluate_validation", "exemplars", "latency", "fields",
-             "asr_train_run", "asr_evaluate", "asr_latency"}  # fmt: skip
+             "asr_train_run", "asr_evaluate", "asr_exemplars", "asr_latency"}  # fmt: skip
 SCHEDULED = ON_DEVICE | {*STANDARDIZED, "regions", "asr_standardize", "bicubic"}
 
 

@@ -1,5 +1,5 @@
 # Requires: DIV2K and the evaluation sets. Makes: trained methods, PSNR-Y and SSIM-Y per image,
-# the bicubic row that proves the protocol, and the super-resolution aggregates.
+# pictures, and the bicubic row that proves the protocol.
 
 
 rule asr_standardize:
@@ -97,6 +97,36 @@ rule asr_evaluate:
         "python -P -m gblsr_repro asr evaluate --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --run {params.run} --output {params.metrics}"
         " --state {params.state} > {log} 2>&1"
+
+
+rule asr_exemplars:
+    """Draw the images that the page compares: as they are, and enlarged in every way."""
+    input:
+        weights=expand(
+            f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
+            method=METHODS,
+            allow_missing=True,
+        ),
+        sources=expand(f"{R}/sources/{{dataset}}.csv", dataset=ASR_SETS),
+    output:
+        ASR_EXEMPLARS,
+    log:
+        f"{R}/logs/asr_exemplars/seed{{seed}}.log",
+    retries: 1
+    conda:
+        "../../envs/gblsr.yaml"
+    resources:
+        **GPU,
+        mem_mb=MEMORY["asr_evaluation"],
+        runtime=lengthen_runtime("evaluation"),
+    params:
+        depends_on=list_dependencies("asr_exemplars"),
+        config=find_config,
+        runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
+        exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),
+    shell:
+        "python -P -m gblsr_repro asr exemplars --config {params.config} --runs {params.runs}"
+        " --output {params.exemplars} > {log} 2>&1"
 
 
 rule bicubic:

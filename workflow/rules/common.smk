@@ -15,11 +15,11 @@ ROOT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from gblsr_repro import config as settings_module
-from gblsr_repro import dependencies
+from gblsr_repro import dependencies, evaluation
 from gblsr_repro.config import get_address, parse_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.analysis import schemas
-from gblsr_repro.released.folder import check_output, find_files
+from gblsr_repro.released.folder import check_output, find_weights
 from gblsr_repro.released.known import list_known_files
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
@@ -124,11 +124,18 @@ ALL_CORES = 10_000
 # As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
 # (see `gblsr_repro.devices`), so that too many wait and do not disturb each other.
 GPU = config["cluster"]["gpu"]
-# The pictures of the qualitative figure, of one seed.
+# The pictures that are compared, of one seed.
 EXEMPLARS = expand(
-    f"{R}/native/exemplars/seed{{seed}}/{{name}}/{{column}}.png",
-    name=["ground_truth", *BENCHMARK],
+    f"{R}/{schemas.EXEMPLAR}",
+    subject=[evaluation.TRUTH, *BENCHMARK],
     column=COLUMNS,
+    allow_missing=True,
+)
+ASR_EXEMPLARS = expand(
+    f"{R}/{schemas.ASR_EXEMPLAR}",
+    subject=[evaluation.TRUTH, evaluation.NEAREST, evaluation.BICUBIC, *METHODS],
+    column=ASR_SETS,
+    scale=map(schemas.format_scale, evaluation.list_compared_scales(config)),
     allow_missing=True,
 )
 LINEAR = [arm for arm, row in ARMS.items() if row.diagnostic == "linear"]
@@ -154,21 +161,21 @@ def match_one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def list_dependencies(rule, wildcard=None, subjects=None, about=None):
+def list_dependencies(rule, wildcard=None, subjects=None, subject=None):
     """List what the output of a rule depends on, a text for each thing, as a parameter.
 
-    Jobs run again when one changes, and a dry-run names it. What a job is about stands in a
-    wildcard, by its name or as one of `subjects`; what all jobs of a rule are about is `about`.
+    Jobs run again when one changes, and a dry-run names it. The subject of a job stands in a
+    wildcard, by its name or as one of `subjects`; `subject` is that of all jobs of a rule.
     """
 
     @cache
     @exit_at_mistakes()
     def collect(name):
-        subject = subjects[name] if subjects else name
-        found = dependencies.collect_dependencies(rule, subject, config)
+        row = subjects[name] if subjects else name
+        found = dependencies.collect_dependencies(rule, row, config)
         return sorted(f"{name}: {json.dumps(found[name], sort_keys=True)}" for name in found)
 
-    return lambda wildcards: collect(wildcards[wildcard] if wildcard else about)
+    return lambda wildcards: collect(wildcards[wildcard] if wildcard else subject)
 
 
 def lengthen_runtime(kind):
@@ -186,25 +193,14 @@ def list_sources_of_arrays(name):
 @cache
 @exit_at_mistakes()
 def find_released(name, seed):
-    """Return the local files of released weights; exit with an error without them.
+    """Return the local file of released weights, none where it is on the hub.
 
-    So it does where a trained run would be replaced, since Snakemake then removes it.
+    Exit with an error without it, and where a trained run would be replaced.
     """
     row, benchmark = (ARMS[name], "native") if name in ARMS else (METHODS[name], "asr")
     check_output(Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), row, int(seed))
     address = get_address(name, seed, config)
-    return [] if parse_address(address) else find_files(Path(address).expanduser()).present
-
-
-def find_files_to_import(wildcards):
-    """Return the local files of one run's weights: none where they are on the hub."""
-    return find_released(wildcards.row, wildcards.seed)
-
-
-def list_dependencies_of_import(wildcards):
-    """List what the import of a run depends on, as a parameter."""
-    imports, rows = ("import_arm", ARMS) if wildcards.row in ARMS else ("import_method", METHODS)
-    return list_dependencies(imports, "row", rows)(wildcards)
+    return [] if parse_address(address) else find_weights(Path(address).expanduser())
 
 
 @cache
@@ -296,6 +292,13 @@ def list_items_of_page(page):
     if page == "asr_":
         return list_items("asr", timed=False)
     return list_items("native") if page == "native_" else list_items(*BENCHMARKS)
+
+
+def list_pictures_of_page(page):
+    """Return the pictures that a page compares, of the lowest seed."""
+    native = EXEMPLARS if QUALITATIVE in ITEMS else []
+    shown = {"native_": native, "asr_": ASR_EXEMPLARS}.get(page, [*native, *ASR_EXEMPLARS])
+    return expand(shown, seed=min(SEEDS))
 
 
 def find_config(wildcards, output):

@@ -1,42 +1,17 @@
 # Requires: weights that others, or earlier versions, trained: files, folders or hub addresses, named
 # under `released` in the config. Makes: runs like trained ones, for every later stage. A missing file,
-# and an import in place of a trained run, are refused while planning.
-
-
-rule check_released:
-    """Check the weights of one arm or method with one seed as their import will.
-
-    A wrong file fails here, before Snakemake removes an earlier run to import another.
-    """
-    input:
-        find_files_to_import,
-    output:
-        f"{R}/released/{{row}}/seed{{seed}}.json",
-    log:
-        f"{R}/logs/import/{{row}}_seed{{seed}}_check.log",
-    wildcard_constraints:
-        row=match_one_of(IMPORTED),
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        depends_on=list_dependencies_of_import,
-        known=lambda wildcards: list_known(wildcards.row),
-        config=find_config,
-        address=lambda wildcards: get_address(wildcards.row, wildcards.seed, config),
-    shell:
-        "python -P -m gblsr_repro check-released {params.address:q} --config {params.config}"
-        " --as {wildcards.row} --seed {wildcards.seed} --output {output} > {log} 2>&1"
+# and an import in place of a trained run, are refused while planning; where an import fails, the run
+# that it would replace stays (`update`).
 
 
 rule import_arm:
     """Import the weights of one native arm with one seed, instead of training it."""
     input:
-        f"{R}/released/{{arm}}/seed{{seed}}.json",
+        lambda wildcards: find_released(wildcards.arm, wildcards.seed),
     output:
-        weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
-        log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
-        record=f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json",
+        weights=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors"),
+        log=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv"),
+        record=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"),
     log:
         f"{R}/logs/import/{{arm}}_seed{{seed}}.log",
     wildcard_constraints:
@@ -46,6 +21,7 @@ rule import_arm:
         "../../envs/gblsr.yaml"
     params:
         depends_on=list_dependencies("import_arm", "arm", ARMS),
+        known=lambda wildcards: list_known(wildcards.arm),
         config=find_config,
         address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
@@ -57,11 +33,11 @@ rule import_arm:
 rule import_method:
     """Import the weights of one super-resolution method with one seed, instead of training it."""
     input:
-        f"{R}/released/{{method}}/seed{{seed}}.json",
+        lambda wildcards: find_released(wildcards.method, wildcards.seed),
     output:
-        weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
-        log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
-        record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
+        weights=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors"),
+        log=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv"),
+        record=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json"),
     log:
         f"{R}/logs/import/{{method}}_seed{{seed}}.log",
     wildcard_constraints:
@@ -71,6 +47,7 @@ rule import_method:
         "../../envs/gblsr.yaml"
     params:
         depends_on=list_dependencies("import_method", "method", METHODS),
+        known=lambda wildcards: list_known(wildcards.method),
         config=find_config,
         address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),

@@ -19,7 +19,7 @@ for job in filter(AGGREGATED.get, AGGREGATED):
         conda:
             "../../envs/gblsr.yaml"
         params:
-            depends_on=list_dependencies("aggregate", about=job),
+            depends_on=list_dependencies("aggregate", subject=job),
             config=find_config,
             names=AGGREGATED[job],
             aggregates=subpath(output[0], parent=True),
@@ -86,11 +86,12 @@ for page, jobs in PAGES.items():
             " > {log} 2>&1"
 
     rule:
-        """Write one page with claims, tables, figures, provenance and cost."""
+        """Write one page with claims, pictures, tables, figures, provenance and cost."""
         name:
             f"{page}report"
         input:
             list_items_of_page(page),
+            list_pictures_of_page(page),
             claims=f"{folder}/claims.csv",
         output:
             report(

@@ -44,7 +44,7 @@ for job, arrays in ARRAYS.items():
             mem_mb=MEMORY["other"],
             runtime=lengthen_runtime("other"),
         params:
-            depends_on=list_dependencies("standardize", about=job),
+            depends_on=list_dependencies("standardize", subject=job),
             config=find_config,
             arrays=arrays,
             folder=subpath(output[0], parent=True),

@@ -31,13 +31,12 @@ from ..config import (
     read_methods,
 )
 from ..errors import UserError
-from ..evaluation import FAST, PAPER
+from ..evaluation import BICUBIC, FAST, PAPER
 from ..files import read_csv
 from .provenance.differences import Provenance
 from .schemas import KEYS, RUN_COLUMNS, RUN_FOLDERS, SUMMARY, format_scale, list_columns
 from .statistics import Summary
 
-BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
 TEXTS = [

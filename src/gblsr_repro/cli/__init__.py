@@ -1,8 +1,7 @@
-"""The command line: `jobs` has the commands that rules of the workflow run up to the averages,
-`reports` and `images` the others.
+"""The command line: commands.tsv lists the commands, `images` has those for one's own images.
 
-A command names the function that runs it (see `commands`), or functions here import what takes long
-to import (torch, pandas, matplotlib), so that `--help` answers at once.
+The function that a command names (see `commands`), and what takes long to import (torch, pandas,
+matplotlib), is imported when it runs, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import NoReturn
 from .. import __version__
 from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
 from ..progress import set_up_logging
-from . import images, jobs, reports  # noqa: F401 (their commands)
+from . import images  # noqa: F401 (its commands)
 from .commands import COMMANDS, read_options
 
 TERMINAL = "GBLSR_TERMINAL"  # an environment variable: the number of a file that is the terminal

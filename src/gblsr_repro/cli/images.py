@@ -216,20 +216,3 @@ def _convert_to_photos(
         inference.write(target, work(image, track=_show_parts(source)), options.quality)
 
     convert_files(outputs, convert)
-
-
-# --- models -------------------------------------------------------------------------------------
-
-
-@command(
-    "export",
-    argument("model", type=Path, metavar="MODEL", help="a run folder or a weights file"),
-    argument("output", type=parse_path, metavar="FILE", help="file to write (.onnx)"),
-    argument("--scale", type=int, required=True, help="a whole number, such as 4"),
-    argument("--overwrite", action="store_true", help="replace a file that exists"),
-)
-def export(options: Options) -> None:
-    """Write a super-resolution model for one integer scale as an ONNX file."""
-    from ..export import export
-
-    export(**vars(options))

@@ -63,6 +63,7 @@ def _check_names(config: Config) -> Iterator[str]:
         (native["training"]["pixels"], arms, "native.training.pixels", ARMS),
         (native["data"]["exemplars"], columns, "native.data.exemplars", "native.data.evaluate"),
         ([asr["base_method"]], methods, "asr.base_method", METHODS),
+        (asr["exemplars"], read_datasets(), "asr.exemplars", DATASETS),
         (asr["shave_extra"], asr_columns, "asr.shave_extra", "asr.evaluate"),
         (asr["timing"]["datasets"], timed, "asr.timing.datasets", f"asr.evaluate or {DATASETS}"),
         (asr["trained_scales"], asr["scales"], "asr.trained_scales", "asr.scales"),
@@ -128,14 +129,6 @@ def _check_training_sets(config: Config) -> Iterator[str]:
             yield f"asr.evaluate names {name!r} for two columns; leave one of them out."
 
 
-def _check_folders(config: Config) -> Iterator[str]:
-    """Check that no file is where the folders of results and of downloads go."""
-    for setting in ("results", "resources"):
-        name = config[setting]
-        if os.path.lexists(name) and not os.path.isdir(name):
-            yield f"{setting} is {shorten(name)}, which is a file or a broken link; name a folder."
-
-
 def _check_results(config: Config) -> Iterator[str]:
     """Check that the results folder holds nothing but results."""
     root = find_repository_root()
@@ -154,7 +147,6 @@ def _check_results(config: Config) -> Iterator[str]:
 
 
 CHECKS = (
-    _check_folders,
     _check_results,
     _check_names,
     _check_released,

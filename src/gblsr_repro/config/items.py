@@ -25,12 +25,12 @@ class Item(TableRow):
     `maker` names the module of `gblsr_repro.reporting` and the function there that makes it, `part`
     its argument where the function makes several items (an evaluation column, a benchmark); `kind`
     is table or figure; `benchmark` is native, asr or both; `paper` its number in the paper, or
-    Extra; `needs` the aggregates that it reads; `about` what the config must have for it beyond any
-    arm or method (an arm's diagnostic or group, a method's group and table, one that is trained
+    Extra; `needs` the aggregates that it reads; `subject` what the config must have for it beyond
+    any arm or method (an arm's diagnostic or group, a method's group and table, one that is trained
     here, an untrained scale, a timed column); `compared` says whether <item>_vs_paper with the
     published values is made, too; `interpretations` names the entries of docs/interpretations.md
-    that it depends on; `scopes` the scopes of its numbers; `adds` the sentences that its caption
-    adds about them: spread, baselines; `caption` the text after its title.
+    that it depends on; `scopes` the scopes of its numbers; `caption_adds` the sentences that its
+    caption adds about them: spread, baselines; `caption` the text after its title.
     """
 
     item: RowName
@@ -40,11 +40,11 @@ class Item(TableRow):
     benchmark: Literal["native", "asr", "both"]
     paper: str
     needs: Words = ()
-    about: str = ""
+    subject: str = ""
     compared: bool
     interpretations: Phrases = ()
     scopes: Words = ()
-    adds: Words = ()
+    caption_adds: Words = ()
     title: Title
     caption: str = ""
 
@@ -71,7 +71,7 @@ def list_items(config: Config) -> dict[str, Item]:
     if "paper" in config["latency"]["clocks"]:
         subjects |= {"paper clock"}
         subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
-    table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}
+    table = {k: v for k, v in read_items().items() if not v.subject or v.subject in subjects}
     columns = config["native"]["data"]["evaluate"]
     items = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}
     pattern = next(row for row in table.values() if row.maker == MAIN_TABLE)

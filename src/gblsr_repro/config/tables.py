@@ -72,16 +72,13 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Construct a map; raise `yaml.YAMLError` where a key comes twice."""
-        keys: set[Any] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                problem = "a key must be a name"
-            elif key.value in keys:
-                problem = f"the key {shorten(key.value)} comes twice"
-            else:
-                keys.add(key.value)
-                continue
-            raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            name = str(key.value)
+            if name in keys:
+                problem = f"the key {shorten(name)} comes twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            keys.add(name)
         return super().construct_mapping(node, deep)
 
     def construct_integer(self, node: yaml.ScalarNode) -> int:

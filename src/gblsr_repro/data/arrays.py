@@ -69,17 +69,12 @@ def open_array(
         if not file.is_file():
             raise UserError(f"{file} does not exist; run the step that makes it first.")
         if compute_sha256(file) != description.get(key):
-            raise build_damage_error(file)
+            raise UserError(
+                f"{file} is damaged or belongs to another run; delete the array and its .csv and "
+                ".json and standardize again."
+            )
     pixels = np.load(path, mmap_mode=mode, allow_pickle=False)
     return pixels, read_csv(index), description
-
-
-def build_damage_error(path: Path) -> UserError:
-    """Build the error for an array, index or description with unexpected content."""
-    return UserError(
-        f"{path} is damaged or belongs to another run; delete the array and its .csv and .json and "
-        "standardize again."
-    )
 
 
 @dataclass(frozen=True)
@@ -104,8 +99,6 @@ class ImageArray:
         Raises `UserError` as `open_array` does.
         """
         images, index, description = open_array(path, "r")
-        if images.ndim != 4 or images.shape[3] != 3:
-            raise build_damage_error(path)
         return cls(path, images, index, description)
 
     def __len__(self) -> int:

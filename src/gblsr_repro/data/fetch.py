@@ -8,15 +8,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ..config import Config, Dataset, read_datasets
+from ..config import Config
 from ..errors import UserError
 from ..files import compute_sha256, write_text
 from ..locks import hold_lock
-from ..progress import Progress, format_columns, log, show_progress
+from ..progress import Progress, log, show_progress
 from ..wording import list_some
 from . import archives
 from .datasets import DatasetFiles, locate_dataset
@@ -28,7 +27,6 @@ from .sources import find_other_pixels
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
 LISTED = 6  # members of an archive that an error names
-HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
 ManifestEntries = dict[str, ManifestEntry]
 
@@ -234,41 +232,3 @@ def _inspect_download(
             "file, or delete the data set's manifest to accept the new one."
         )
     return entry
-
-
-# --- a listing for the terminal -------------------------------------------------------------------
-
-
-def list_datasets(config: Config) -> str:
-    """List where the files of the data sets are, how complete, and under which terms.
-
-    Returns a table with one line a data set. Files are looked up, not read or downloaded. Raises
-    `UserError` when the config's mirror does not exist.
-    """
-    places = [
-        f"{folder}: {config[folder]}"
-        for folder in ("resources", "mirror")
-        if config[folder] is not None
-    ]
-    lines = format_columns(
-        [HEADINGS, *(_format_row(row, config) for row in read_datasets().values())]
-    )
-    return "\n".join([*places, *lines])
-
-
-def _format_row(row: Dataset, config: Config) -> tuple[str, ...]:
-    """Format the cells of one data set, one for each of `HEADINGS`."""
-    files = locate_dataset(row.dataset, config)
-    count = 0
-    if find_files(files.image_pattern, files.root):
-        paths = files.list_present_files()
-        count = len(replace(files, accepts_partial=True).select_images(paths))
-    origin = "package" if row.kind == "package" else "mirror" if config["mirror"] else "download"
-    if files.manifest.is_file():
-        state = "verified"
-    elif count:
-        state = "not fetched"
-    else:
-        state = "not downloaded" if row.urls and files.is_downloaded else "missing"
-    images = f"{count}/{files.published_count}"
-    return (row.dataset, row.role, images, origin, state, f"{row.license} ({row.homepage})")

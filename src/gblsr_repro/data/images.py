@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ExifTags, Image, ImageOps, PngImagePlugin, features
+from PIL import Image, ImageOps, PngImagePlugin, features
 
 from ..errors import UserError
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # torch takes longer to import than most images to decode
 READ_FORMATS: tuple[str, ...] = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
 if features.check("avif"):  # not every build of Pillow decodes it
     READ_FORMATS += ("AVIF",)
-ORIENTATION = ExifTags.Base.Orientation
 MAX_PIXELS = 200_000_000
 
 Pixels = NDArray[np.uint8]
@@ -79,16 +78,12 @@ def decode_image(content: bytes, name: Path | str) -> Pixels:
     return _decode_stream(io.BytesIO(content), name)
 
 
-def turn_upright(pixels: Pixels, orientation: int) -> Pixels:
-    """Turn stored pixels (H, W) or (H, W, C) as the EXIF orientation, 1 to 8, of their file says.
-
-    Other orientations are not defined and change nothing.
-    """
-    if orientation == 1:
-        return pixels
-    image = Image.fromarray(np.ascontiguousarray(pixels))
-    image.getexif()[ORIENTATION] = orientation
-    return np.array(ImageOps.exif_transpose(image))
+def turn_upright(image: Image.Image) -> Image.Image:
+    """Turn an image as its EXIF data says; damaged data counts as none."""
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # Pillow raises nearly anything on damaged data
+        return image
 
 
 def convert_to_rgb(pixels: Pixels) -> Pixels:
@@ -128,7 +123,7 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
                     )
                 image.load()
                 _check_whole(stream, image.format)
-                return turn_upright(_convert_to_8_bits(image, name), _read_orientation(image))
+                return _convert_to_8_bits(turn_upright(image), name)
     except UserError:
         raise
     except Image.UnidentifiedImageError as error:
@@ -175,14 +170,6 @@ def _has_end(jpeg: bytes) -> bool:
         if marker not in _WITHOUT_LENGTH:  # what has a length may hold a thumbnail, with its end
             at += int.from_bytes(jpeg[at : at + 2])
     return False
-
-
-def _read_orientation(image: Image.Image) -> int:
-    """Return the EXIF orientation of a loaded image; 1, upright, where it has none."""
-    try:
-        return image.getexif().get(ORIENTATION, 1)
-    except Exception:  # Pillow raises nearly anything on damaged EXIF data
-        return 1
 
 
 def _build_size_error(name: Path | str) -> UserError:

@@ -7,29 +7,17 @@ stands for anything within one name, and upper and lower case differ.
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from pathlib import Path
 
-from ..errors import UserError
-
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
-MOST_NAMES = 1_000_000
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """Expand the braces of a pattern into all its alternatives; a `*` is kept.
-
-    Raises `UserError` where they are more than a data set can have.
-    """
+    """Expand the braces of a pattern into all its alternatives; a `*` is kept."""
     parts = _BRACES.split(pattern)
     choices = [_list_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
-    if math.prod(map(len, choices)) > MOST_NAMES:
-        raise UserError(
-            f"config/datasets.tsv: the pattern {pattern!r} stands for more than {MOST_NAMES:,} "
-            "names; write * for them."
-        )
     return ["".join(combination) for combination in itertools.product(*choices)]
 
 
@@ -39,8 +27,7 @@ def _list_choices(braces: str) -> list[str]:
     if not bounds:
         return braces.split(",")
     first, last = bounds.groups()
-    numbers = range(int(first), int(last) + 1)[: MOST_NAMES + 1]
-    return [f"{number:0{len(first)}d}" for number in numbers]
+    return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
 
 
 def find_files(pattern: str, root: Path) -> list[str]:

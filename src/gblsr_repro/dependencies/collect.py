@@ -257,6 +257,7 @@ MAPS = (
     "native.data.exemplars",
     "native.training.pixels",
     "asr.evaluate",
+    "asr.exemplars",
     "asr.shave_extra",
     "asr.training.recipes",
     "released",

@@ -118,6 +118,7 @@ RULES = {
     "import_method": Rule(("released.{}", "asr.training.scale_range"), version=1),
     "asr_evaluate": Rule(("asr.downsampling",), version=1, borders=True),
     "asr_bicubic": Rule(("asr.downsampling",), version=1, borders=True),
+    "asr_exemplars": Rule(("asr.exemplars", "asr.downsampling"), version=1),
     "asr_latency": Rule(
         (
             "latency.warmup",

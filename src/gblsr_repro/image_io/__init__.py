@@ -7,6 +7,6 @@ the formats that are written and their limits; `window` says what to draw and at
 
 from .photo import Box as Box
 from .photo import Photo as Photo
+from .photo import Tags as Tags
 from .reading import read as read
-from .tags import Tags as Tags
 from .writing import write as write

@@ -14,25 +14,24 @@ class Format:
     """A format that is written.
 
     `name` is Pillow's; `largest` the most pixels of a side, None where it is more than any output
-    has; `tags` the fields of `Tags` that it holds; `alpha` and `gray` whether it has an opacity and
-    images of one channel.
+    has; `tags`, `alpha` and `gray` whether it holds `Tags`, an opacity and images of one channel.
     """
 
     name: str
     endings: tuple[str, ...]
-    tags: tuple[str, ...]
+    tags: bool
     largest: int | None = None
     alpha: bool = False
     gray: bool = True
 
 
 FORMATS = (
-    Format("PNG", (".png",), ("profile", "exif"), alpha=True),
-    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("profile", "exif"), 65500),
-    Format("WebP", (".webp",), ("profile", "exif"), 16383, alpha=True, gray=False),
-    Format("TIFF", (".tif", ".tiff"), ("profile", "exif"), alpha=True),
-    Format("BMP", (".bmp",), ()),
-    Format("PPM", (".ppm",), ()),
+    Format("PNG", (".png",), True, alpha=True),
+    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), True, 65500),
+    Format("WebP", (".webp",), True, 16383, alpha=True, gray=False),
+    Format("TIFF", (".tif", ".tiff"), True, alpha=True),
+    Format("BMP", (".bmp",), False),
+    Format("PPM", (".ppm",), False),
 )
 BY_ENDING = {ending: form for form in FORMATS for ending in form.endings}
 

@@ -11,11 +11,18 @@ from torch import Tensor
 
 from ..data.images import Pixels
 from ..errors import UserError
-from .tags import Tags
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right in pixels
 Size = tuple[int, int]  # height, width in pixels
 HIDDEN_ALPHA = 1  # opacity up to which a color shows by one level of 255 at most
+
+
+@dataclass(frozen=True)
+class Tags:
+    """What an image file says of its pixels: the ICC profile of the colors, the EXIF data."""
+
+    profile: bytes | None = None
+    exif: bytes | None = None
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,19 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image
 
 from ..data import images
 from ..data.images import Pixels
 from ..progress import log
-from .photo import Photo
+from .photo import Photo, Tags
 from .profiles import convert_to_srgb, is_profile_for
-from .tags import Tags, select_exif
 
+BASE = ExifTags.Base
+# What EXIF data says of the picture, without what it says of the file or of its size.
+KEPT_EXIF = (BASE.ImageDescription, BASE.Make, BASE.Model, BASE.Software, BASE.DateTime,
+             BASE.Artist, BASE.Copyright)  # fmt: skip
+SIZES = (BASE.ExifImageWidth, BASE.ExifImageHeight)
 DEEP = tuple(f"'{mode};16" for mode in ("L", "LA", "RGB", "RGBA"))
 """How the tiles of a file begin whose 16-bit samples Pillow decodes to 8 bits."""
 
@@ -35,7 +39,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
             if is_sixteen or any(mode in str(image.tile) for mode in DEEP):
                 log.warning("%s: its 16 bits are read as 8.", path)
             exif = _read_exif(path, image) if metadata else None
-            upright = _turn_upright(image)
+            upright = images.turn_upright(image)
             profile = image.info.get("icc_profile")
             rgb, alpha = images.convert_to_rgb(pixels), None
             if image.has_transparency_data and not is_sixteen:
@@ -45,14 +49,6 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
                 rgb, profile = _convert_cmyk(path, upright, rgb, profile), None
             tags = Tags(_check_profile(path, profile, gray), exif)
     return Photo(rgb, alpha, gray, tags)
-
-
-def _turn_upright(image: Image.Image) -> Image.Image:
-    """Turn an image as its EXIF data says; damaged data counts as none."""
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # Pillow raises nearly anything on damaged data
-        return image
 
 
 def _convert_cmyk(path: Path | str, image: Image.Image, plain: Pixels, profile: bytes) -> Pixels:
@@ -81,7 +77,12 @@ def _check_profile(path: Path | str, profile: bytes | None, gray: bool) -> bytes
 def _read_exif(path: Path | str, image: Image.Image) -> bytes | None:
     """Return what of an image's EXIF data to keep; None, which is logged, where it is damaged."""
     try:
-        return select_exif(image.getexif())
+        exif, kept = image.getexif(), Image.Exif()
+        kept.update({tag: exif[tag] for tag in KEPT_EXIF if tag in exif})
+        for part in (ExifTags.IFD.Exif, ExifTags.IFD.GPSInfo):
+            if inner := {k: v for k, v in exif.get_ifd(part).items() if k not in SIZES}:
+                kept[part] = inner
+        return kept.tobytes() if len(kept) else None
     except Exception as error:  # Pillow raises nearly anything on damaged data
         log.warning("%s: its EXIF data is damaged (%s) and is left out.", path, error)
         return None

@@ -33,7 +33,7 @@ def write(path: Path | str, photo: Photo, quality: int | None = None) -> None:
     if photo.alpha is not None:
         image.putalpha(Image.fromarray(photo.alpha))
     kept = {"icc_profile": profile} if profile else {}
-    if photo.tags.exif and "exif" in form.tags:
+    if photo.tags.exif and form.tags:
         kept["exif"] = photo.tags.exif
     elif photo.tags.exif:
         log.warning("%s cannot hold its EXIF data; write a .png file.", path)
@@ -63,7 +63,7 @@ def _settle_colors(
     A profile for gray pixels has no place in a format that stores them as RGB.
     """
     profile = photo.tags.profile
-    if profile is None or ("profile" in form.tags and (form.gray or not photo.gray)):
+    if profile is None or (form.tags and (form.gray or not photo.gray)):
         return image, profile
     try:
         converted = convert_to_srgb(image, profile)

@@ -23,7 +23,7 @@ from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import PageSection, Picture, build_simple_table
-from ..reporting.sections import list_concerned
+from ..reporting.sections import find_conditions, list_concerned, list_conditions
 from ..reporting.tables.build import build_beside_paper
 from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES
@@ -64,15 +64,20 @@ def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
         claims = read_claims(folder / CLAIMS_FILE)
         counted = count_by_arm(claims, parts[0].source)
         inside += [counted, list_diagnostic(claims), summarize_claims(claims)]
-    inside += build_figures(folder, parts)
-    inside.append(describe_setups(folder, parts))
-    return PageSection("Record", INTRODUCTION, inside=inside)
+    figures = [*build_figures(folder, parts)]
+    conditions = find_conditions(figures, select_items("figure", parts[0].source.config))
+    inside += [*figures, list_conditions(conditions), describe_setups(folder, parts)]
+    return PageSection("Record", INTRODUCTION, inside=inside, elsewhere=conditions)
 
 
 def build_tables_page(parts: Sequence[Part]) -> PageSection:
     """Build the page of every table beside the paper's, the main setup's first."""
     text = "Every table beside the paper's, from the first setup that has it."
-    return PageSection("Tables beside the paper's", text, inside=[*build_tables(parts)])
+    tables = [*build_tables(parts)]
+    items = {k: v for part in parts for k, v in select_items("table", part.source.config).items()}
+    conditions = find_conditions(tables, items)
+    inside = [list_conditions(conditions), *tables]
+    return PageSection("Tables beside the paper's", text, inside=inside, elsewhere=conditions)
 
 
 # --- short tables ---------------------------------------------------------------------------------
@@ -201,8 +206,9 @@ def build_tables(parts: Sequence[Part]) -> Iterator[PageSection]:
             lambda name: build_beside_paper(part.source, items[name]),  # noqa: B023
         )
         shown |= {*built}
-        for tables in built.values():
-            yield PageSection(f"{tables[0].caption.title} ({part.setup})", tables=tables)
+        for name, tables in built.items():
+            title = f"{tables[0].caption.title} ({part.setup})"
+            yield PageSection(title, tables=tables, key=name)
 
 
 def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
@@ -214,7 +220,7 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
             source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
             caption = compose_caption(item, source.provenance)
-            yield PageSection(item.title, caption.on_page, picture=picture)
+            yield PageSection(item.title, picture=picture, caption=caption, key=name)
 
 
 def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> PageSection:

@@ -5,23 +5,23 @@ What the cache has is not downloaded again, and does without a network.
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from ..config import HubAddress
 from ..errors import UserError
 from ..files import compute_sha256
 from ..wording import name_network_settings
-from .folder import ENDINGS, FACTS, Files, find_files
+from .folder import ENDINGS, find_weights
 
 SHA256_DIGITS = 64
 INSTEAD = "or name a local folder with the files instead of the address"
 
 
-def download(address: HubAddress) -> tuple[Files, str]:
-    """Download the weights at an address and their config.json, as far as the cache lacks them.
+def download(address: HubAddress) -> tuple[Path, str]:
+    """Download the weights at an address unless the cache has them.
 
-    Returns the files and the commit. Raises `UserError` if the client is not installed, the hub
+    Returns the file and the commit. Raises `UserError` if the client is not installed, the hub
     does not give the files, or there is not exactly one file of weights.
     """
     try:
@@ -47,26 +47,24 @@ def download(address: HubAddress) -> tuple[Files, str]:
             f"{INSTEAD}."
         ) from error
     folder = Path(snapshot)
-    return find_files(folder / address.path, place), folder.name
+    return find_weights(folder / address.path, place), folder.name
 
 
 def _select_files(path: str) -> dict[str, list[str]]:
     """Select the files of a repository that an address may mean: a file, or those in a folder."""
     folder = f"{path}/" if path else ""
-    inside = [f"{folder}*{name}" for name in (*ENDINGS, FACTS)]
-    itself = [path, str(PurePosixPath(path).with_name(FACTS))] if path else []
-    return {"allow_patterns": [*itself, *inside], "ignore_patterns": [f"{folder}*/*"]}
+    inside = [f"{folder}*{ending}" for ending in ENDINGS]
+    return {"allow_patterns": [path, *inside], "ignore_patterns": [f"{folder}*/*"]}
 
 
-def check_sums(files: Files) -> None:
-    """Compare the SHA-256 of downloaded files with those that the cache names their content by.
+def check_sum(file: Path) -> None:
+    """Compare the SHA-256 of a downloaded file with that which the cache names its content by.
 
-    The hub lists them for large files alone. One that differs is deleted, and a `UserError` raised.
+    The hub lists it for large files alone. A file with another is deleted, and `UserError` raised.
     """
-    for path in files.present:
-        content = path.resolve()
-        if len(content.name) == SHA256_DIGITS and compute_sha256(content) != content.name:
-            content.unlink()
-            raise UserError(
-                f"{path} has another checksum than the hub lists and was deleted; run again."
-            )
+    content = file.resolve()
+    if len(content.name) == SHA256_DIGITS and compute_sha256(content) != content.name:
+        content.unlink()
+        raise UserError(
+            f"{file} has another checksum than the hub lists and was deleted; run again."
+        )

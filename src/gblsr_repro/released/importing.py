@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from ..config import (
     locate_row,
     parse_address,
 )
-from ..dependencies import RELEASED, identify_run
+from ..dependencies import RELEASED, identify_run, update_identity
 from ..errors import UserError
 from ..files import write_csv, write_json
 from ..models.asr.model import NORMALIZED, ASRModel
@@ -29,25 +28,16 @@ from ..models.rows import find_model
 from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
-from .facts import check_facts, select_training_facts
-from .folder import check_output, find_files
-from .hub import check_sums, download
+from .folder import METADATA_FILE, check_output, find_weights
+from .hub import check_sum, download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
 from .names import rename_tensors
 from .reading import Checkpoint, read_checkpoint
 
-STEPS = ("trained_steps", "total_steps")  # their names in releases
+# What of a run's identity its model is made by, as its names begin.
+OF_MODEL = ("arms.", "methods.encoder", "methods.decoder", "methods.options", "native.model.",
+            "asr.model.", "asr.training.scale_range")  # fmt: skip
 LONGEST_LIST = 300  # characters of torch's list of tensors that do not fit
-
-
-@dataclass(frozen=True)
-class Release:
-    """Released weights in the model of their row; `origin` is what a run's record says of them."""
-
-    row: Arm | Method
-    model: Model
-    colors: str | None
-    origin: dict[str, Any]
 
 
 def import_run(
@@ -61,47 +51,17 @@ def import_run(
 ) -> None:
     """Import a file, a folder or a hub address as a run of an arm or a method into `output`.
 
-    Writes weights.safetensors, log.csv with one row, for the last step, and at last run.json.
-    Without `row` it is the one in config/released.tsv. Raises `UserError` as `read_release` does,
-    and if `output` has another run and not `overwrite`.
-    """
-    release = read_release(address, row, seed, config, colors)
-    row = release.row
-    name = locate_row(row)[2]
-    if not overwrite:
-        check_output(output, row, seed)
-    if not is_imported(row, config) or get_address(name, seed, config) != address:
-        config = config | {"released": config["released"] | {name: address}}
-    write_run(output, release, seed, config)
-    log.info("%s: imported as %s, seed %d", address, name, seed)
-
-
-def check_release(
-    address: str, row: Arm | Method | None, seed: int, output: Path, config: Config
-) -> None:
-    """Check released weights as their import will, and write what they are to a JSON file.
-
-    Raises `UserError` as `read_release` does. The workflow does so before it removes an older run.
-    """
-    release = read_release(address, row, seed, config)
-    about = {"row": locate_row(release.row)[2], "seed": seed, "colors": release.colors}
-    write_json(output, about | release.origin)
-
-
-def read_release(
-    address: str, row: Arm | Method | None, seed: int, config: Config, colors: str | None = None
-) -> Release:
-    """Read weights into the model of a row, by default of the one in config/released.tsv.
-
-    `colors` is the range that a super-resolution network takes, by default that of the known files
-    of the row. Raises `UserError` for files that cannot be read, weights that do not fit the row or
-    say that they are of another or of another seed, and where row or colors are not known.
+    Writes weights.safetensors, log.csv with one row and at last run.json. Without `row` it is the
+    one in config/released.tsv; `colors` is the range that a super-resolution network takes, by
+    default that of the known files of the row. Raises `UserError` for files that cannot be read,
+    weights that do not fit the row, runs of this project that are of another or of another seed,
+    where row or colors are not known, and if `output` has another run and not `overwrite`.
     """
     hub = parse_address(address)
-    files, revision = download(hub) if hub else (find_files(Path(address).expanduser()), None)
+    file, revision = download(hub) if hub else (find_weights(Path(address).expanduser()), None)
     if hub:
-        check_sums(files)
-    checkpoint = read_checkpoint(files)
+        check_sum(file)
+    checkpoint = read_checkpoint(file)
     known = find_known_file(address, checkpoint.file, checkpoint.sha256)
     if row is None:
         if known is None:
@@ -110,11 +70,19 @@ def read_release(
                 "with --as."
             )
         row = find_row(known.row)
-    model = find_model(row).assemble(row, config)
-    load_tensors(model, checkpoint, locate_row(row)[2])
-    check_facts(checkpoint, row, model, seed, config)
+    model, name = find_model(row).assemble(row, config), locate_row(row)[2]
+    load_tensors(model, checkpoint, name)
+    if checkpoint.metadata:
+        check_own_run(checkpoint, row, seed, config)
     colors = choose_colors(model, checkpoint, row, known, colors)
-    return Release(row, model, colors, describe_release(checkpoint, known, address, revision))
+    if not overwrite:
+        check_output(output, row, seed)
+    if not is_imported(row, config) or get_address(name, seed, config) != address:
+        config = config | {"released": config["released"] | {name: address}}
+    origin = describe_release(checkpoint, known, address, revision)
+    facts = describe_run(row, model, seed, config, colors, origin)
+    write_run(output, model, facts)
+    log.info("%s: imported as %s, seed %d", address, name, seed)
 
 
 def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
@@ -124,8 +92,8 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
     """
     place = checkpoint.file
     tensors = checkpoint.tensors
-    if not checkpoint.record:
-        tensors = rename_tensors(tensors, model, str(place))
+    if not checkpoint.metadata:
+        tensors = rename_tensors(tensors, model)
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32:
             kind = str(tensor.dtype).removeprefix("torch.")
@@ -145,6 +113,23 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
             raise UserError(f"{place} holds values for {name!r} that are not finite; get it again.")
 
 
+def check_own_run(checkpoint: Checkpoint, row: Arm | Method, seed: int, config: Config) -> None:
+    """Raise `UserError` where a run of this project is of another seed, or its model another."""
+    place, metadata, name = checkpoint.file, checkpoint.metadata, locate_row(row)[2]
+    identity = update_identity(metadata.get("identity") or {})
+    for field, value in identify_run(row, config).items():
+        if field.startswith(OF_MODEL) and identity.get(field, value) != value:
+            raise UserError(
+                f"{place} says {field} = {identity[field]!r}, but {name} has {value!r}; import it "
+                "as the row that it is of."
+            )
+    if metadata["seed"] != seed:
+        raise UserError(
+            f"{place} says seed = {metadata['seed']}, not {seed}; import it with --seed "
+            f"{metadata['seed']}, or set seeds to [{metadata['seed']}] in the config that names it."
+        )
+
+
 def choose_colors(
     model: Model,
     checkpoint: Checkpoint,
@@ -162,8 +147,8 @@ def choose_colors(
         if asked:
             raise UserError("An arm always takes colors in [0, 1]; leave --colors out.")
         return None
-    if asked or checkpoint.record:
-        return asked or checkpoint.record.get("colors", NORMALIZED)
+    if asked or checkpoint.metadata:
+        return asked or checkpoint.metadata.get("colors", NORMALIZED)
     rows = [known] if known else list_known_files(name)
     if not rows:
         raise UserError(
@@ -176,57 +161,56 @@ def choose_colors(
 def describe_release(
     checkpoint: Checkpoint, known: KnownFile | None, address: str, revision: str | None
 ) -> dict[str, Any]:
-    """Describe released weights for a run's record: who released them, address, file, checksum.
+    """Describe released weights for run.json: who released them, address, file, checksum.
 
     Weights that had been imported before keep the description of that import.
     """
-    record = checkpoint.record
-    if RELEASED in record:
-        return {**record[RELEASED], "address": address}
-    says = select_training_facts(checkpoint)
-    trained = {}
-    if record:
-        trained["identity"] = record.get("identity")
-        says["git_commit"] = (record.get("git") or {}).get("commit")
+    metadata = checkpoint.metadata
+    if RELEASED in metadata:
+        return {**metadata[RELEASED], "address": address}
     return {
-        "by": known.by if known else "this project" if record else "others",
+        "by": known.by if known else "this project" if metadata else "others",
         "license": known.license if known else None,
         "address": address,
         "revision": revision,
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
-        "says": says,
-        **trained,
+        **({"identity": metadata.get("identity"), "git": metadata.get("git")} if metadata else {}),
     }
 
 
-def write_run(output: Path, release: Release, seed: int, config: Config) -> None:
-    """Write the weights, a log with one row and, at last, the record of an imported run.
-
-    The record has no time, memory or device, since nothing was trained.
-    """
-    (output / "run.json").unlink(missing_ok=True)
-    row, model = release.row, release.model
+def describe_run(
+    row: Arm | Method,
+    model: Model,
+    seed: int,
+    config: Config,
+    colors: str | None,
+    origin: dict[str, Any],
+) -> dict[str, Any]:
+    """Describe an imported run for its metadata: what its model is built from, and its origin."""
     benchmark, subject, name = locate_row(row)
     sections = {"model": config[benchmark]["model"]}
     if isinstance(row, Method):
         sections["training"] = {"scale_range": config[benchmark]["training"]["scale_range"]}
-    says = release.origin["says"]
-    steps = next((says[key] for key in STEPS if key in says), None)
-    facts = {
+    return {
         subject: name,
         "seed": seed,
-        **({"steps": steps} if isinstance(steps, int) else {}),
         "parameters": count_parameters(model),
-        **({"colors": release.colors} if release.colors else {}),
+        **({"colors": colors} if colors else {}),
         "config": sections,
         "identity": identify_run(row, config),
-        RELEASED: release.origin,
+        RELEASED: origin,
     }
+
+
+def write_run(output: Path, model: Model, facts: dict[str, Any]) -> None:
+    """Write the weights, a log with one row and, at last, the metadata of an imported run.
+
+    The metadata has no time, memory or device, since nothing was trained.
+    """
+    (output / METADATA_FILE).unlink(missing_ok=True)
     weights_sha256 = write_weights(output, model, facts)
-    write_csv(
-        output / "log.csv", LOG_COLUMNS, [{"step": steps, "bandwidth": model.get_bandwidth()}]
-    )
+    write_csv(output / "log.csv", LOG_COLUMNS, [{"bandwidth": model.get_bandwidth()}])
     written = {
         **facts,
         "git": runtime.describe_commit(),
@@ -234,4 +218,4 @@ def write_run(output: Path, release: Release, seed: int, config: Config) -> None
         "imported": datetime.now(UTC).isoformat(timespec="seconds"),
         "weights_sha256": weights_sha256,
     }
-    write_json(output / "run.json", written)
+    write_json(output / METADATA_FILE, written)

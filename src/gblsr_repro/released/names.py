@@ -12,7 +12,6 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from ..errors import UserError
 from ..models.asr.edsr import EDSR
 from ..models.asr.liif import LIIF
 from ..models.asr.local_spectral import GBLSR
@@ -117,21 +116,15 @@ def list_renamings(model: Model) -> tuple[Renaming, ...]:
     return (*ENCODERS.get(encoder, ()), *DECODERS.get(decoder, ()))
 
 
-def rename_tensors(tensors: Mapping[str, Tensor], model: Model, place: str) -> dict[str, Tensor]:
-    """Rename published tensors to the names of a model; other names are kept.
-
-    Raises `UserError` if two get one name.
-    """
+def rename_tensors(tensors: Mapping[str, Tensor], model: Model) -> dict[str, Tensor]:
+    """Rename published tensors to the names of a model; other names are kept."""
     renamings = list_renamings(model)
-    renamed: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
-        ours = _rename(name, renamings)
-        if ours is None:
-            continue
-        if ours in renamed:
-            raise UserError(f"{place} has two tensors of the role of {name!r}; get it again.")
-        renamed[ours] = halve_pairs(tensor) if name in INTERLEAVED else tensor
-    return renamed
+    renamed = {_rename(name, renamings): name for name in tensors}
+    return {
+        ours: halve_pairs(tensors[name]) if name in INTERLEAVED else tensors[name]
+        for ours, name in renamed.items()
+        if ours is not None
+    }
 
 
 def _rename(name: str, renamings: tuple[Renaming, ...]) -> str | None:

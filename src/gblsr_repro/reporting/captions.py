@@ -23,16 +23,19 @@ RowNumbers = Mapping[str, Summaries]
 class Caption:
     """What is said of a table or figure, in the marks of `rendering`.
 
-    `on_page` is the text with the conditions; a page has title and differences in other places.
     `conditions` hold for the numbers in any run, `differences` are those of this run from the
-    paper's, a sentence each.
+    paper's, a sentence each; a page has them in one place.
     """
 
     title: str = ""
-    text: str = ""
-    on_page: str = ""
+    sentences: Sequence[str] = ()
     conditions: Sequence[str] = ()
     differences: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """The sentences in a row."""
+        return " ".join(self.sentences)
 
     @property
     def printed(self) -> str:
@@ -60,38 +63,25 @@ def compose_caption(
     evaluation columns that are shown (default: all).
     """
     sentences = [*lead, item.caption, *notes]
-    if "spread" in item.adds:
+    if "spread" in item.caption_adds:
         scope, *_ = item.scopes
         sentences.append(_describe_error_bars(provenance, Scope(scope)))
     conditions = _describe_timings(provenance, [Scope(name) for name in item.scopes])
-    if "baselines" in item.adds:
+    if "baselines" in item.caption_adds:
         rebuilt = [arm.short for arm in read_arms().values() if arm.group == BASELINE]
         conditions.append(
             f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
             "not stand for the published models"
         )
-    text = " ".join(format_sentence(sentence) for sentence in sentences if sentence)
-    conditions = [format_sentence(condition) for condition in conditions]
-    interpretations = (
-        [_describe_interpretations("interpretations", ", ".join(item.interpretations))]
-        if item.interpretations
-        else []
-    )
-    apart = [_describe_interpretations("interpretation", name) for name in item.interpretations]
+    conditions += [
+        f"Interpretation of the paper: {name} (docs/interpretations.md)"
+        for name in item.interpretations
+    ]
     return Caption(
         title or item.title,
-        text,
-        " ".join([text, *conditions, *interpretations]),
-        [*conditions, *apart],
+        [format_sentence(sentence) for sentence in sentences if sentence],
+        [format_sentence(condition) for condition in conditions],
         list_differences(provenance, item, columns),
-    )
-
-
-def _describe_interpretations(noun: str, names: str) -> str:
-    """Describe on which interpretations of the paper numbers rest."""
-    return (
-        f"Rests on this project's {noun} of what the paper leaves open ({names}; see "
-        "docs/interpretations.md)."
     )
 
 

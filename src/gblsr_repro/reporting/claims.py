@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..analysis.claims.verdicts import JudgedClaim, Verdict, count_claims
-from .layout import DASH, Table
-from .page import PageSection, build_simple_table
+from ..analysis.claims.verdicts import APART, JudgedClaim, Verdict, count_claims
+from .layout import DASH, BodyRow, Cells, Table
+from .page import PageSection, build_simple_table, convert_to_anchor
 
 VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.REPRODUCED: (
@@ -101,31 +101,61 @@ def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
     return PageSection("Verdicts", text, [table])
 
 
-def build_topics(rows: Sequence[JudgedClaim]) -> list[PageSection]:
-    """Build a section for every topic, with a row for each of its claims."""
+def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
+    """List every claim by topic; a reader chooses a verdict, at first what fails or is undecided.
+
+    A claim has its id as its address.
+    """
+    verdicts = [verdict for verdict in Verdict if any(row.verdict == verdict for row in rows)]
+    choices = {
+        "Fails or undecided": [row for row in rows if is_doubtful(row)],
+        **{
+            verdict[0].upper() + verdict[1:]: [row for row in rows if row.verdict == verdict]
+            for verdict in verdicts
+        },
+        "All": rows,
+    }
+    numbers: dict[str, list[int]] = {row.id: [] for row in rows}
+    for number, chosen in enumerate(choices.values(), start=1):
+        for row in chosen:
+            numbers[row.id].append(number)
     # The verdict is second, where a narrow screen shows it, too.
     header = ("Claim", "Verdict", "Paper", "Measured", "Margin", "Interval", "Where", "Remarks")
     shared, sections = find_shared_differences(rows), []
     for topic, of_topic in group_by_topic(rows).items():
         lines = [
-            (
-                row.sentence,
-                format_verdict(row),
-                format_value(row.published, row.unit),
-                format_value(row.measured, row.unit),
-                format_margin(row),
-                format_value(row.interval, ""),
-                row.where,
-                format_remarks(row, shared),
+            BodyRow(
+                format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id]
             )
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
-        sections.append(PageSection(topic, rules, [build_simple_table(header, lines)]))
-    return sections
+        table = Table("", "l" * len(header), [header], [lines])
+        sections.append(PageSection(topic, rules, [table]))
+    labels = [f"{label} ({len(chosen)})" for label, chosen in choices.items()]
+    return PageSection("Every claim", inside=sections, choices=labels, key="every-claim")
+
+
+def is_doubtful(row: JudgedClaim) -> bool:
+    """Decide whether the measured number fails its claim, or leaves it undecided."""
+    return row.holds == "no" or (not row.holds and Verdict(row.verdict) not in APART)
 
 
 # --- cells ----------------------------------------------------------------------------------------
+
+
+def format_claim(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> Cells:
+    """Format the cells of a claim."""
+    return [
+        row.sentence,
+        format_verdict(row),
+        format_value(row.published, row.unit),
+        format_value(row.measured, row.unit),
+        format_margin(row),
+        format_value(row.interval, ""),
+        row.where,
+        format_remarks(row, shared),
+    ]
 
 
 def format_verdict(row: JudgedClaim) -> str:

@@ -30,6 +30,19 @@ Cells = Sequence[Cell]
 
 
 @dataclass(frozen=True)
+class BodyRow:
+    """A body row.
+
+    On a page a row with an `anchor` has an address of its own; `choices` are numbers of a
+    section's, from 1.
+    """
+
+    cells: Cells
+    anchor: str = ""
+    choices: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
 class Table:
     """A table: its label, column types, header rows, groups of body rows, and caption.
 
@@ -44,14 +57,14 @@ class Table:
     label: str
     columns: Sequence[str]
     header: Sequence[Cells]
-    groups: Sequence[Sequence[Cells]]
+    groups: Sequence[Sequence[BodyRow]]
     caption: Caption = field(default_factory=Caption)
     size: str = "footnotesize"
     separation: float = 4
     paired: bool = False
 
     @property
-    def rows(self) -> list[Cells]:
+    def rows(self) -> list[BodyRow]:
         """All body rows, group after group."""
         return [row for group in self.groups for row in group]
 

@@ -132,7 +132,7 @@ def join_labels(table: Table) -> Table:
     if not table.paired:
         return table
     header = [[cells[0], *cells[2:]] for cells in table.header]
-    groups = [[_join_label(row) for row in group] for group in table.groups]
+    groups = [[replace(row, cells=_join_label(row.cells)) for row in g] for g in table.groups]
     columns = [table.columns[0], *table.columns[2:]]
     return replace(table, columns=columns, header=header, groups=groups)
 

@@ -1,4 +1,4 @@
-"""Write one HTML page about a results folder: claims, tables, figures, cost, provenance.
+"""Write one HTML page about a results folder: claims, pictures, tables, figures, cost, provenance.
 
 The page stands alone: styles and images are inside, it runs no script and asks no server. What a
 run does not have is named on the page with the reason.
@@ -6,39 +6,55 @@ run does not have is named on the page with the reason.
 
 from __future__ import annotations
 
-import base64
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
-
-from PIL import Image
 
 from ..analysis.claims.verdicts import count_claims, read_claims
 from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.provenance.differences import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
-from ..config import Config, Item, list_methods
+from ..config import Config, Item, list_methods, read_items
 from ..errors import UserError
+from ..evaluation import list_compared_scales
 from ..files import write_text
 from ..metadata import read_metadata
 from ..progress import log
 from .captions import compose_caption
-from .claims import VERDICT_STYLES, build_topics, count_by_topic, explain_verdicts, summarize
-from .items import build_possible, select_items
+from .claims import VERDICT_STYLES, count_by_topic, explain_verdicts, list_claims, summarize
+from .items import QUALITATIVE, build_possible, select_items
 from .layout import DASH, Table, format_number
-from .names import name_dataset, sort_by_order
-from .page import PageSection, Picture, build_simple_table, render_html
-from .sections import describe_runs, explain_preset, list_differences, list_training_costs
+from .names import name_dataset
+from .page import Links, PageSection, build_simple_table, list_links, render_html
+from .pictures import compare_arms, compare_methods, embed_picture
+from .sections import (
+    describe_runs,
+    explain_preset,
+    find_conditions,
+    list_conditions,
+    list_differences,
+    list_training_costs,
+)
 from .tables.build import build_beside_paper, build_tables
 
 FILE_PATTERNS = (
     "claims.csv", "config.yaml", "aggregates/[!.]*", "tables/*.tex", "figures/*.pdf",
 )  # fmt: skip
+SCORE_PATTERNS = (
+    "native/metrics/*/seed*/[!.]*.csv", "asr/metrics/bicubic/[!.]*.csv",
+    "asr/metrics/*/seed*/[!.]*.csv",
+)  # fmt: skip
+SCORES, CONDITIONS = "scores", "conditions"
+"""The addresses of the files with the scores of single images, and of what is said once."""
+OF_IMAGES = {"native", "ablation", "asr_quality"}
+"""The aggregates that average scores of images."""
+HOW_TO_COMPARE = (
+    "One picture at a time, all in the same place: choose the first with the pointer, then change "
+    "it with the arrow keys. Under each stand the scores of this very image and seed."
+)
 LEAD = (
     "What the paper on the Global-Bandwidth Local Spectral Representation says, and what this run "
     "measured."
@@ -61,19 +77,26 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
     judged = _build_or_explain("Claims", partial(_build_claims, claims), source)
     compared = _build_or_explain("How this run differs from the paper's", list_differences, source)
+    pictures = _build_pictures(source, folder)
     figures = _build_items("figure", _embed_figure, source, folder)
     tables = _build_items("table", _build_table, source, folder)
-    inside = [judged, compared, tables, figures]
+    items = select_items("table", config) | select_items("figure", config)
+    parts = [*tables.inside, *figures.inside, *pictures.inside]
+    conditions = find_conditions(parts, items)
+    listed = replace(list_conditions(conditions), key=CONDITIONS)
+    compared = replace(compared, inside=[listed])
+    inside = [judged, pictures, compared, tables, figures]
     if preset == "demo":
         learned = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
         first = PageSection(
             "What it learned", tables=[table for table in learned if any(table.groups)]
         )
-        inside = [first, figures, judged, compared, tables]
+        inside = [first, pictures, figures, judged, compared, tables]
     inside.append(_build_or_explain("Cost", list_training_costs, source))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
-    page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside)
+    title = "GB-LSR: the paper and this run"
+    page = PageSection(title, LEAD, inside=inside, elsewhere=conditions)
     return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
@@ -89,38 +112,38 @@ def _build_or_explain(
 
 def _list_files(results: Path, folder: Path) -> PageSection:
     """List the files of the results folder that readers may want, as links."""
-    paths = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
-    links = _list_links({path.relative_to(results).as_posix(): path for path in paths}, folder)
-    return PageSection("Files", "" if links else "No files yet.", links=links)
+    links = _list_paths(results, FILE_PATTERNS, folder)
+    scores = _list_paths(results, SCORE_PATTERNS, folder)
+    inside = [PageSection("Scores of every image", links=scores, folded=True, key=SCORES)]
+    text = "" if links else "No files yet."
+    return PageSection("Files", text, links=links, inside=inside if scores else [])
 
 
-def _list_links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]]:
-    """List names with addresses relative to `folder`, of the files that exist."""
-    return [
-        (label, quote(Path(os.path.relpath(path, folder)).as_posix()))
-        for label, path in files.items()
-        if path.is_file()
-    ]
+def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
+    """List the files that fit some patterns by their paths."""
+    paths = [path for pattern in patterns for path in sorted(results.glob(pattern))]
+    return list_links({path.relative_to(results).as_posix(): path for path in paths}, folder)
 
 
 # --- claims ---------------------------------------------------------------------------------------
 
 
 def _build_claims(path: Path, source: Aggregates) -> PageSection:
-    """Build the section of claims, with the claims of each topic folded up."""
+    """Build the section of claims; all of a demo's are folded up."""
     claims = read_claims(path)
-    text, tables = summarize(claims), [count_by_topic(claims)]
+    explained = replace(explain_verdicts(claims), folded=True)
     if source.config["preset"] == "demo":
         text = (
             f"{count_claims(claims)['code']} of {len(claims)} claims follow from the code alone; "
             "parameters are counted at the paper's size, not at that of the networks trained here. "
             "A demo can judge none of the others: they rest on the paper's data, training and "
-            "device. What it measured for them is folded away below, topic by topic."
+            "device. What it measured for them is folded away below."
         )
-        tables = []
-    inside = [explain_verdicts(claims), *build_topics(claims)]
+        listed = replace(list_claims(claims), folded=True)
+        return PageSection("Claims", text, inside=[explained, listed])
+    by_topic = PageSection("Claims by topic", tables=[count_by_topic(claims)], folded=True)
     return PageSection(
-        "Claims", text, tables, inside=[replace(part, folded=True) for part in inside]
+        "Claims", summarize(claims), inside=[by_topic, explained, list_claims(claims)]
     )
 
 
@@ -188,21 +211,52 @@ def _build_items(
 ) -> PageSection:
     """Build a section for every table or figure of the run, and say why it lacks the others."""
     items = select_items(kind, source.config)
-    first = ["qualitative"] if source.config["preset"] == "demo" else []  # it says most at a glance
-    sections, failures = build_possible(
-        sort_by_order(items, first), lambda name: build(source, items[name])
-    )
-    titles = {name: f"{item.title} ({item.paper})" for name, item in items.items()}
+    items.pop(QUALITATIVE, None)  # a reader compares its pictures
+    sections, failures = build_possible(items, lambda name: build(source, items[name]))
+    titles = {name: _name_item(item) for name, item in items.items()}
     inside = []
     for name, section in sections.items():
-        files = {"LaTeX": f"tables/{name}.tex", "PDF": f"figures/{name}.pdf"}
-        paths = {label: source.results / file for label, file in files.items()}
-        inside.append(replace(section, title=titles[name], links=_list_links(paths, folder)))
+        links = _list_sources(items[name], source, folder)
+        inside.append(replace(section, title=titles[name], key=name, links=links))
     if failures:
         reasons = [(titles[name], reason) for name, reason in failures.items()]
         table = build_simple_table(("What", "Why"), reasons)
         inside.append(PageSection("Not in this run", tables=[table]))
     return PageSection(f"{kind}s".title(), inside=inside)
+
+
+def _name_item(item: Item) -> str:
+    return f"{item.title} ({item.paper})"
+
+
+def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
+    """List the files of an item, those that it was made of, and where the scores per image are."""
+    name = item.item
+    files = [f"figures/{name}.png", f"figures/{name}.pdf", f"tables/{name}.tex"]
+    files += [f"aggregates/{aggregate}.csv" for aggregate in item.needs]
+    names = {".png": "PNG", ".pdf": "PDF", ".tex": "LaTeX"}
+    paths = {names.get(Path(file).suffix, Path(file).name): source.results / file for file in files}
+    links = list_links(paths, folder)
+    if OF_IMAGES & {*item.needs} and _list_paths(source.results, SCORE_PATTERNS, folder):
+        links.append(("scores of every image", f"#{SCORES}"))
+    return [*links, ("conditions", f"#{CONDITIONS}")]
+
+
+def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
+    """Build the section of the pictures that a reader compares, of both benchmarks."""
+    item = read_items()[QUALITATIVE]
+    scales = " and ".join(
+        f"×{format_scale(scale)}" for scale in list_compared_scales(source.config)
+    )
+    titles = _name_item(item), f"Super-resolution {scales}"
+    native, enlarged = (
+        replace(_build_or_explain(title, partial(compare, folder=folder), source), title=title)
+        for title, compare in zip(titles, (compare_arms, compare_methods), strict=True)
+    )
+    links, caption = _list_sources(item, source, folder), compose_caption(item, source.provenance)
+    native = replace(native, key=QUALITATIVE, links=links, caption=caption)
+    inside = [native, replace(enlarged, key="enlarged")]
+    return PageSection("Pictures", HOW_TO_COMPARE, inside=inside)
 
 
 def _build_table(source: Aggregates, item: Item) -> PageSection:
@@ -219,12 +273,9 @@ def _embed_figure(source: Aggregates, item: Item) -> PageSection:
     png = source.results / "figures" / f"{item.item}.png"
     if not png.is_file():
         raise UserError("not drawn.")
-    with Image.open(png, formats=["PNG"]) as image:
-        width = image.width
-    address = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
-    picture = Picture(address, f"{item.title}, described below", width)
+    picture = embed_picture(png, f"{item.title}, described below")
     caption = compose_caption(item, source.provenance)
-    return PageSection(item.title, caption.on_page, picture=picture)
+    return PageSection(item.title, picture=picture, caption=caption)
 
 
 # --- provenance --------------------------------------------------------------------------------

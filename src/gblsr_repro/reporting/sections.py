@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..analysis.provenance.differences import (
     BENCHMARKS,
@@ -14,10 +15,12 @@ from ..analysis.provenance.differences import (
 )
 from ..analysis.reader import Aggregates
 from ..analysis.training_time import RunTotals, sum_up
+from ..config import Item
 from ..progress import format_duration
 from .layout import DASH, Cells, format_number
-from .page import PageSection, build_simple_table
+from .page import PageSection, build_simple_table, list_captions
 
+MANY = 4
 TOTALS = {"native": "All native runs", "asr": "All super-resolution runs"}
 
 
@@ -65,6 +68,33 @@ def _list_measures(difference: Difference, provenance: Provenance, benchmark: st
     if concerned and {*scopes} <= {*difference.scopes}:
         return "all"
     return ", ".join(dict.fromkeys(scope.measure for scope in concerned))
+
+
+def find_conditions(
+    sections: Iterable[PageSection], items: Mapping[str, Item]
+) -> dict[str, list[str]]:
+    """Find what stands once for many tables and figures: sentences, each with what it is about.
+
+    A section's key is the name of its item. The conditions of items are among the sentences, and
+    what stands under `MANY` of them.
+    """
+    concerned: dict[str, list[str]] = {}
+    conditions: set[str] = set()
+    for section in sections:
+        for caption in list_captions(section) if section.key in items else ():
+            conditions |= {*caption.conditions}
+            for text in (*caption.sentences, *caption.conditions):
+                concerned.setdefault(text, []).append(items[section.key].paper)
+    named = {text: [*dict.fromkeys(papers)] for text, papers in concerned.items()}
+    return {text: of for text, of in named.items() if text in conditions or len(of) >= MANY}
+
+
+def list_conditions(concerned: Mapping[str, Sequence[str]]) -> PageSection:
+    """List the result of `find_conditions`."""
+    lines = [(text, ", ".join(papers)) for text, papers in concerned.items()]
+    table = build_simple_table(("Condition", "Tables and figures"), lines)
+    title = "Conditions of tables and figures"
+    return PageSection(title, "" if lines else "Nothing is recorded.", [table] if lines else [])
 
 
 def describe_runs(source: Aggregates) -> list[PageSection]:

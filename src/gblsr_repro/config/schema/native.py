@@ -39,7 +39,7 @@ class NativeData(Section):
         "evaluation sets: column of the tables to data set"
     )
     exemplars: dict[Column, Text] = describe(
-        "by column: the image in the qualitative figure; left out: the first of its set"
+        "by column: the image in the qualitative figure and on the page; left out: the set's first"
     )
     data_seed: Seed = describe("seed of the split and of the training crops")
     crop_seed_stride: Count = describe("factor of `data_seed` in the seed of the crops")

@@ -116,7 +116,7 @@ class Protocol(Section):
         "name of the preset; any other than `paper` marks every table and page"
     )
     seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000), Distinct] = describe(
-        "training seeds; they determine initialization and shuffling only; Figure 8 shows the first"
+        "training seeds, for initialization and shuffling alone; pictures are of the lowest"
     )
     native: Native
     latency: Latency

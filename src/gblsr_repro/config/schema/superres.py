@@ -21,6 +21,7 @@ from .types import (
     Scales,
     Section,
     Share,
+    Text,
     Width,
     describe,
 )
@@ -93,6 +94,11 @@ class ASR(Section):
     base_method: Column = describe("the method that the variants are compared with")
     train: Names = describe("training sets, in this order")
     evaluate: Columns[Column] = describe("evaluation sets: column of the tables to data set")
+    exemplars: dict[Column, Text] = describe(
+        "by data set: the image that the page compares at the highest trained scale and at the "
+        "highest of all; left out: the set's first",
+        default={},
+    )
     scales: Scales = describe("scales that are evaluated")
     trained_scales: Scales = describe("those of them within the range of training")
     downsampling: Literal["matlab", "pil"] = describe(

@@ -46,18 +46,6 @@ def _require_odd(value: int) -> int:
     return value
 
 
-def _require_file_names(path: str) -> str:
-    """Refuse a path with a name that is longer than file systems take."""
-    if any(len(os.fsencode(name)) > 255 for name in path.split("/")):
-        raise ValueError("must have no name of over 255 bytes between two /")
-    return path
-
-
-def _expand_home(path: str) -> str:
-    """Replace ~ at the beginning of a path; one validator, since pydantic 2.9 takes no second."""
-    return os.path.expanduser(_require_file_names(path))
-
-
 def _refuse_split_names(column: str) -> str:
     """Refuse the column names train and validation, which are splits."""
     if column in ("train", "validation"):
@@ -91,7 +79,6 @@ Names = Annotated[list[Column], Field(min_length=1, max_length=1000), Distinct]
 Scales = Annotated[list[Scale], Field(min_length=1, max_length=100), Distinct]
 Pair = Field(min_length=2, max_length=2)
 Rising = AfterValidator(_require_rise)
-FileName = AfterValidator(_require_file_names)
 Folder = Annotated[
     str,
     match(
@@ -100,11 +87,10 @@ Folder = Annotated[
         "_ . + @ = , % - only, in which no name begins with a dot or a hyphen",
         max_length=400,
     ),
-    FileName,
 ]
 Text = Annotated[str, match(ONE_LINE, "must be text in one line, not empty", max_length=1000)]
-Place = Annotated[Text, FileName]  # a file or folder, or an address
-HomePath = Annotated[Text, AfterValidator(_expand_home)]  # may begin with ~
+Place = Text  # a file or folder, or an address
+HomePath = Annotated[Text, AfterValidator(os.path.expanduser)]  # may begin with ~
 Resource = Annotated[
     str, match(RESOURCE, "must be a name of letters, digits and _ : . , - only", max_length=100)
 ]

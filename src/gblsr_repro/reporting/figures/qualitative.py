@@ -14,11 +14,10 @@ from ...analysis.reader import Aggregates
 from ...data.images import read_rgb_image
 from ...errors import UserError
 from ..layout import format_number
-from ..names import name_dataset, name_subject, sort_by_order
+from ..names import name_dataset, name_image, name_subject, sort_by_order
 from . import style
 from .native import read_means
 
-NAMES = {("set14", "img_001"): "baboon"}  # images that papers name otherwise than their files
 TAG = {"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2}
 Arms = dict[str, str | None]
 """By the heading of a column: the arm that is drawn, None where nothing was measured."""
@@ -89,9 +88,8 @@ def _select_arms(source: Aggregates, dataset: str) -> Arms:
 
 def _format_row(source: Aggregates, dataset: str) -> str:
     """Format the names of a data set and, where the settings name it, of its image."""
-    data = source.config["native"]["data"]
-    image = data["exemplars"].get(dataset, "")
-    image = NAMES.get((data["evaluate"].get(dataset), image), image)
+    image = source.config["native"]["data"]["exemplars"].get(dataset, "")
+    image = name_image(source, "native", dataset, image)
     return f"{name_dataset(source, 'native', dataset)}\n{image}".rstrip()
 
 

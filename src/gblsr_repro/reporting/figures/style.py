@@ -37,7 +37,7 @@ MET = "#66C2A5"
 NOT_MET = "#EF7B6C"
 THRESHOLD = "#B2182B"
 NARROW = 19  # letters of a line in the narrowest axes
-LINE_SPACING = 1.25  # of the note's font size
+LINE_SPACING = 1.25  # of the font size of the differences
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
 
@@ -100,17 +100,15 @@ def apply_style() -> Iterator[None]:
         yield
 
 
-def create_figure(
-    width: float, height: float, differences: Sequence[str], note: str = ""
-) -> Figure:
+def create_figure(width: float, height: float, differences: Sequence[str]) -> Figure:
     """Create an empty figure of a size in inches, with a canvas that can measure text.
 
-    A note and the `differences` from the paper, or their number where one small line does not hold
-    them, stand in the lower left corner; the layout is kept clear of it.
+    The `differences` from the paper, or their number where one small line does not hold them, stand
+    in the lower left corner; the layout is kept clear of it.
     """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
-    if not (differences or note):
+    if not differences:
         return figure
     size, margin = 6.0, 0.03  # points, inches
     artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
@@ -118,7 +116,7 @@ def create_figure(
     artist.set_in_layout(False)
     number = format_count(len(differences), "condition")
     for told in ("; ".join(differences), f"{number} unlike the paper's, listed in the report"):
-        artist.set_text(" · ".join(filter(None, (note, told if differences else ""))))
+        artist.set_text(told)
         if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
             break
     used = (size * LINE_SPACING / 72 + 2 * margin) / height

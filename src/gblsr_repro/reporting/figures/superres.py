@@ -17,9 +17,7 @@ from ...analysis.metrics import PSNR_Y
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
-from ...config import load_protocol
 from ...evaluation import FAST, PAPER
-from ...wording import join_words
 from ..names import (
     format_device,
     name_dataset,
@@ -102,9 +100,7 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
         for row in table.itertuples()
     ]
     table = table.assign(gap=gaps)
-    absent = _list_absent(source, sets, methods)
-    note = f"Not measured here: {join_words(absent)}" if absent else ""
-    figure = style.create_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, differences, note)
+    figure = style.create_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, differences)
     factors = sorted(table["factor"].unique())
     trained = max(source.config["asr"]["trained_scales"])
     _draw_legend(source, figure, methods, beyond=factors[-1] > trained)
@@ -124,19 +120,6 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
     if compared:
         grid[1, 0].set_ylabel(f"Difference to\n{name_subject(source, base)} (dB)")
     return figure
-
-
-def _list_absent(source: Aggregates, sets: Sequence[str], methods: Sequence[str]) -> list[str]:
-    """List the baselines and data sets that the paper's figure has and this one has not."""
-    paper = load_protocol()["asr"]
-    groups = {name: row.group for name, row in source.methods.items()}
-    compared = [name for name in paper["methods"] if groups.get(name) in ("baseline", "base")]
-    names = [name_subject(source, name) for name in compared if name not in methods]
-    return names + [
-        name_dataset(source, "asr", data)
-        for column, data in paper["evaluate"].items()
-        if column not in sets
-    ]
 
 
 def _set_scales(axes: Axes, factors: Sequence[float], trained: float) -> None:

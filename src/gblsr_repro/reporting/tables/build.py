@@ -14,7 +14,7 @@ from ...evaluation import FAST
 from ...files import write_text
 from ..captions import Caption, compose_caption, point_to_conditions
 from ..items import build_item
-from ..layout import DASH, Cells, Span, Table
+from ..layout import DASH, BodyRow, Span, Table
 from ..rendering import render_template
 from .published import build_published, times_the_papers_sets
 from .sheet import Sheet, SheetGroup, Texts
@@ -57,7 +57,7 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     fast = build_item(item, source.choose_clock(FAST)) if timed else measured
     tables = [set_table_beside(*sheets, paper) for sheets in zip(measured, fast, strict=True)]
     lead = [BESIDE_LEAD]
-    if any(FAST_PATH in row for table in tables for row in table.rows):
+    if any(FAST_PATH in row.cells for table in tables for row in table.rows):
         lead.append(LEAD_FAST_PATH)
     if "asr_latency" in item.needs and not times_the_papers_sets(source.config):
         lead.append(LEAD_OTHER_SETS)
@@ -82,7 +82,8 @@ def set_table(sheet: Sheet) -> Table:
     for group in sheet.groups:
         rows = _set_heading(group, len(sheet.columns) + 1)
         for row in group.rows:
-            rows.append([row.name, *(texts[row.about, column.key] for column in sheet.columns)])
+            cells = [texts[row.about, column.key] for column in sheet.columns]
+            rows.append(BodyRow([row.name, *cells]))
         groups.append(rows)
     return Table(
         sheet.label,
@@ -111,9 +112,9 @@ def set_table_beside(measured: Sheet, fast: Sheet, paper: Texts) -> Table:
                 if column.type.startswith("p") and below[place] == above[place]:
                     below[place] = ""
             times = [timed[key] if c.timed else "" for key, c in zip(keys, columns, strict=True)]
-            rows += [[row.name, "paper", *above], ["", "here", *below]]
+            rows += [BodyRow([row.name, "paper", *above]), BodyRow(["", "here", *below])]
             if not {DASH, ""}.issuperset(times):
-                rows.append(["", FAST_PATH, *times])
+                rows.append(BodyRow(["", FAST_PATH, *times]))
         groups.append(rows)
     return Table(
         f"{measured.label}-vs-paper",
@@ -126,8 +127,8 @@ def set_table_beside(measured: Sheet, fast: Sheet, paper: Texts) -> Table:
     )
 
 
-def _set_heading(group: SheetGroup, columns: int) -> list[Cells]:
-    return [[Span(group.heading, columns, "l")]] if group.heading else []
+def _set_heading(group: SheetGroup, columns: int) -> list[BodyRow]:
+    return [BodyRow([Span(group.heading, columns, "l")])] if group.heading else []
 
 
 def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:

@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from .. import devices
-from ..config import (
+from . import devices
+from .config import (
     Arm,
     Config,
     Method,
@@ -30,10 +30,10 @@ from ..config import (
     read_paper_device,
     read_published_times,
 )
-from ..dependencies import MODELS, VERSION, identify_run, update_identity
-from ..metadata import read_metadata
-from ..progress import format_columns, format_count
-from ..runtime import describe_device
+from .dependencies import MODELS, VERSION, identify_run, update_identity
+from .metadata import read_metadata
+from .progress import format_columns, format_count
+from .runtime import describe_device
 
 DASH = "—"
 GPUS_PER_NODE = 8  # of a usual node; shown for a machine with fewer than two
@@ -90,7 +90,7 @@ def format_plan(plan: Plan) -> str:
     lines = [f"This machine: {plan.device}", ""]
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
         costs = [e for e in plan.costs if e.benchmark == benchmark]
-        lines += [title, *_indent_columns(_format_costs(costs)), ""]
+        lines += [title, *(f"  {line}" for line in format_columns(_format_costs(costs))), ""]
     gpus = len(devices.list_visible_gpus())
     if gpus < 2:
         gpus = GPUS_PER_NODE
@@ -126,11 +126,6 @@ def _format_costs(costs: list[TrainingCost]) -> list[list[str]]:
     note = f"without {unknown} of unknown cost" if unknown else ""
     runs = sum(e.runs - e.done for e in costs)
     return [*rows, ["all", f"{runs}", "", _format_hours(sum(hours) if hours else None), note]]
-
-
-def _indent_columns(rows: list[list[str]]) -> list[str]:
-    """Format rows as indented columns."""
-    return [f"  {line}" for line in format_columns(rows, right=True)]
 
 
 def _format_hours(hours: float | None) -> str:

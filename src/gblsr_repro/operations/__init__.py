@@ -1,1 +1,0 @@
-"""Estimate the costs of a configuration."""
