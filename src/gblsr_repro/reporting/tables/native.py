@@ -15,7 +15,7 @@ from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows, name_own_rows
 from ..layout import DASH, format_summary
 from ..names import name_dataset
-from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, read_numbers
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
 SETS_ACROSS = 3
 
@@ -91,7 +91,7 @@ def _build_quality(
     """Build a table with a row per arm; its notes are about the columns whose best is bold."""
     significance = source.config["native"]["significance"]
     shown = [column for column in columns if column.metric]
-    numbers = {arm.short: read_numbers(shown, [(name,)]) for name, arm in arms.items()}
+    numbers = {arm.short: collect_numbers(shown, [(name,)]) for name, arm in arms.items()}
     rows = [
         SheetRow(
             (name,),

@@ -19,7 +19,6 @@ About = tuple[str, ...]
 """What a row is about: an arm, a method, a data set or a group; a data set and a method."""
 Texts = dict[tuple[About, str], str]
 """Formatted cells by what their row is about, and by the key of their column."""
-ANY_ROW = "*"  # of printed cells
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ class SheetColumn:
         return text + self.unit
 
 
-def read_numbers(columns: Iterable[SheetColumn], rows: Iterable[About]) -> list[Summary]:
-    """Read the numbers that some columns have for rows."""
+def collect_numbers(columns: Iterable[SheetColumn], rows: Iterable[About]) -> list[Summary]:
+    """Collect the numbers that some columns have for rows."""
     values = [column.read(*about) for about in rows for column in columns]
     return [value for value in values if isinstance(value, Summary)]
 
@@ -135,8 +134,7 @@ class Sheet:
 
     def read(self, column: SheetColumn, row: SheetRow) -> SheetValue:
         """Read a cell, or take the printed one."""
-        keys = ((row.about[-1], column.key), (ANY_ROW, column.key))
-        text = next((self.printed[key] for key in keys if key in self.printed), None)
+        text = self.printed.get((row.about[-1], column.key))
         if text is None:
             return column.read(*row.about)
         try:

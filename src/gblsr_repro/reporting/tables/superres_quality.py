@@ -12,7 +12,7 @@ from ...config import OWN
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows, name_own_rows
 from ..names import name_dataset, select_compared_methods
-from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, read_numbers
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
 MEGA = 1e6
 SCALES_IN_FOOTNOTESIZE = 3
@@ -65,7 +65,7 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], lab
         for key in keys
     ]
     numbers = {
-        method.name: read_numbers(columns, [(dataset, name) for dataset in sets])
+        method.name: collect_numbers(columns, [(dataset, name) for dataset in sets])
         for name, method in methods.items()
     }
     measured = [cell for cells in numbers.values() for cell in cells if cell.measured]
