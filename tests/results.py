@@ -25,7 +25,7 @@ from gblsr_repro.analysis.provenance.comparison import build_provenance
 from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS
+from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS, list_columns
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import Config, find_row, load, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
@@ -116,7 +116,9 @@ class Results:
         """Set the parameters of all arms, with other `counts` by arm; 0 leaves an arm out."""
         listed = dict.fromkeys(ARMS, 1_000_000) | {"gblsr_scalar": 989_955} | counts
         self.rows["budget"] = [
-            {"arm": a, "parameters": count} for a, count in listed.items() if count
+            {"arm": arm, "metric": "parameters", "mean": count}
+            for arm, count in listed.items()
+            if count
         ]
 
     def add_quality(
@@ -259,7 +261,7 @@ class Results:
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, rows in self.rows.items():
             known = ({key: value for key, value in row.items() if value == value} for row in rows)
-            write_csv(self.folder / f"{name}.csv", SCHEMAS[name].columns, known)
+            write_csv(self.folder / f"{name}.csv", list_columns(name), known)
         for run in self.recorded:
             path = self.folder / f"provenance_{run.benchmark}.json"
             write_json(path, build_provenance(run).model_dump(mode="json"))

@@ -17,7 +17,7 @@ from faulty import damage
 from gblsr_repro import files, inference
 from gblsr_repro.analysis.aggregate import read_images, read_latency
 from gblsr_repro.analysis.reader import read
-from gblsr_repro.analysis.schemas import SCHEMAS
+from gblsr_repro.analysis.schemas import list_columns
 from gblsr_repro.data import archives, manifest
 from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.data.superres import PackedImages, pack_images
@@ -58,7 +58,7 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
         {"dataset": "kodak", "arm": f"arm{n}", "metric": "psnr", "mean": 20 + n / 7, "n": 3}
         for n in range(40)
     ]
-    files.write_csv(folder / "native.csv", SCHEMAS["native"].columns, rows)
+    files.write_csv(folder / "native.csv", list_columns("native"), rows)
     grid = np.random.default_rng(0).random((3, 8, 8))
     BandwidthFields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     model = load_run(folder / "run", NativeModel, small_config)

@@ -22,7 +22,7 @@ from gblsr_repro.analysis.claims.verdicts import Verdict
 from gblsr_repro.analysis.estimates import NotMeasuredError, Source
 from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.reader import Aggregates, get_key, read_paper_aggregates
-from gblsr_repro.analysis.schemas import SCHEMAS
+from gblsr_repro.analysis.schemas import OVER_SEEDS
 from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.config import load, read_published_times
 
@@ -170,7 +170,7 @@ def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Aggrega
 
 
 def _read(kind: str, row: dict[str, Any], keys: set, names: set[str]) -> bool:
-    if SCHEMAS[kind].over_seeds:
+    if kind in OVER_SEEDS:
         return get_key(row) in keys
     return row.get("arm", row.get("statistic")) in names
 

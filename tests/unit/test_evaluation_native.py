@@ -192,7 +192,7 @@ def test_fields_are_the_models_for_the_first_images(place, model, thresholds):
     np.testing.assert_allclose(stored.order, order, rtol=1e-5)
     labels = regions.label_patches(images, thresholds, metrics.MetricConstants.from_config(config))
     np.testing.assert_array_equal(stored.region, labels)
-    (found,) = locality.compute_statistics_of_files([output], config)
+    found = locality.compute_statistics_of_file(output, config)
     assert found["var_within"] > 0
     with pytest.raises(UserError, match="does not exist; run the fields step"):
         fields.BandwidthFields.read(place / "none.npz")

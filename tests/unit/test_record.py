@@ -152,11 +152,10 @@ def test_values_make_the_same_aggregates(grown: Path) -> None:
     config = build_config()
     restored = restoring.restore(grown / "record", "main")
     for name in ("native", "ablation", "runs"):
-        output = grown / "results" / "aggregates" / f"{name}.csv"
-        aggregate.write_aggregate(name, grown / "results", config, output)
+        aggregate.write_all([name], grown / "results", config, grown / "aggregates")
         one, other = (
             run.frame(name).sort_values([*run.frame(name)], ignore_index=True)
-            for run in (Aggregates(output.parent, config), restored)
+            for run in (Aggregates(grown / "aggregates", config), restored)
         )
         assert_frame_equal(one, other, check_dtype=False, check_exact=True)
     assert restored.cell("native", "kodak", "liif", "psnr").n == 2

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +19,22 @@ import pandas as pd
 from ..config import Config, list_arms, load_protocol
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
-from ..files import write_csv
+from ..files import write_text
 from ..metadata import read_metadata
 from ..wording import format_commit, suggest
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.comparison import write_provenance
 from .reader import BICUBIC, NATIVE_TIMES, read_numbers, read_rows
-from .schemas import KEYS, SCHEMAS, SUMMARY, PathFields, format_scale
+from .schemas import (
+    KEYS,
+    RUN_COLUMNS,
+    RUN_FOLDERS,
+    SCHEMAS,
+    SUMMARY,
+    PathFields,
+    format_scale,
+)
 
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
 VALUE_COLUMNS = (*KEYS, "seed", "value")
@@ -49,7 +56,7 @@ def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
     Raises `UserError` naming the file when a column is missing, an image has two rows, a cell is
     not a number, or there are no rows.
     """
-    return pd.DataFrame(read_numbers(path, ("image", *metrics), ["image"])).set_index("image")
+    return read_numbers(path, ("image", *metrics), ["image"]).set_index("image")
 
 
 def read_latency(path: Path) -> pd.Series:
@@ -58,7 +65,7 @@ def read_latency(path: Path) -> pd.Series:
     Times are means over the images of a data set; the peak memory is the highest of any image.
     """
     keys = ["dataset", "image", "clock"]
-    table = pd.DataFrame(read_numbers(path, (*keys, *LATENCY_METRICS), keys))
+    table = read_numbers(path, (*keys, *LATENCY_METRICS), keys)
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
     return table.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
@@ -66,15 +73,15 @@ def read_latency(path: Path) -> pd.Series:
 def average_images(files: Iterable[tuple[PathFields, Path]], metrics: Sequence[Metric]) -> Values:
     """Average every metric of every score file over its images.
 
-    Raises `UserError` where two files hold other images, since their means do not compare.
+    Raises `UserError` where two files of a data set hold other images: their means do not compare.
     """
-    first: tuple[Path, set[str]] | None = None
+    first: dict[str, tuple[Path, set[str]]] = {}
     for fields, path in files:
         images = read_images(path, [metric.name for metric in metrics])
-        first = first or (path, {*images.index})
-        if first[1] != {*images.index}:
+        other, names = first.setdefault(fields.get("dataset", ""), (path, {*images.index}))
+        if names != {*images.index}:
             raise UserError(
-                f"{path} holds other images than {first[0]}; delete both and evaluate again."
+                f"{path} holds other images than {other}; delete both and evaluate again."
             )
         for metric, mean in images.mean().items():
             yield fields | {"metric": metric, "value": mean}
@@ -123,14 +130,15 @@ def aggregate_native(find: Find, config: Config) -> Values:
     `inference_ms` is the mean over images of the mean time by the paper's clock, `fast_ms` that by
     the package's clock (see `evaluation.latency`); `params` the number of trainable parameters.
     """
-    for column in config["native"]["data"]["evaluate"]:
-        yield from average_images(find(f"{schemas.SCORES}.csv", column=column), NATIVE)
-        for fields, path in find(f"{schemas.LATENCY_FILES}.csv", timed=column):
-            times = read_latency(path)
-            for clock, metric in NATIVE_TIMES.items():
-                yield fields | {"metric": metric, "value": times.get((column, clock, "mean_ms"))}
-        for fields, path in find(schemas.RUN_FILE):
-            count = read_metadata(path).get("parameters")
+    yield from average_images(find(f"{schemas.SCORES}.csv"), NATIVE)
+    for fields, path in find(f"{schemas.LATENCY_FILES}.csv"):
+        times = read_latency(path)
+        for clock, metric in NATIVE_TIMES.items():
+            time = times.get((fields["dataset"], clock, "mean_ms"))
+            yield fields | {"metric": metric, "value": time}
+    for fields, path in find(schemas.RUN_FILE):
+        count = read_metadata(path).get("parameters")
+        for column in config["native"]["data"]["evaluate"]:
             yield fields | {"dataset": column, "metric": "params", "value": count}
 
 
@@ -139,12 +147,9 @@ def aggregate_locality(find: Find, config: Config) -> Values:
 
     `apply_locality_tests` adds the outcomes of the tests.
     """
-    for _, files in groupby(find(schemas.FIELDS), lambda file: file[0]["arm"]):
-        fields, paths = zip(*files, strict=True)
-        statistics = diagnostic.compute_statistics_of_files(paths, config)
-        for name in statistics[0]:
-            for each, of_seed in zip(fields, statistics, strict=True):
-                yield each | {"statistic": name, "value": of_seed[name]}
+    for fields, path in find(schemas.FIELDS):
+        for name, value in diagnostic.compute_statistics_of_file(path, config).items():
+            yield fields | {"statistic": name, "value": value}
 
 
 def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
@@ -173,9 +178,9 @@ def aggregate_ablation(find: Find, config: Config) -> Values:
 
     PSNR, LPIPS and PSNR by region; `subtract_control` and `decide_criterion_b` add what follows.
     """
-    for value in average_images(find(f"{schemas.SCORES}.csv", column="validation"), NATIVE):
+    for value in average_images(find(schemas.VALIDATION_SCORES), NATIVE):
         if value["metric"] == "lpips" or value["metric"].startswith("psnr"):
-            yield value | {"dataset": ""}
+            yield value
 
 
 def subtract_control(values: pd.DataFrame, config: Config) -> pd.DataFrame:
@@ -198,12 +203,10 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
     margins = config["diagnostics"]["margins"]
     for name, arm in list_arms(config).items():
         own = rows[rows["arm"] == name].set_index("metric")
-        if arm.diagnostic != "log" or own.empty:
-            continue
-        gaps = {m: float(own["mean"].get(f"delta_{m}", math.nan)) for m in margins}
-        measured = {m: None if math.isnan(gap) else gap for m, gap in gaps.items()}
-        met = diagnostic.judge_criteria({}, measured, margins).b
-        if met is not None:
+        met = diagnostic.meets_criterion_b(
+            {metric: own["mean"].get(f"delta_{metric}") for metric in margins}, margins
+        )
+        if arm.diagnostic == "log" and met is not None:
             yield {"arm": name, "metric": "criterion_b", "mean": int(met), "n": own["n"].max()}
 
 
@@ -213,7 +216,7 @@ def aggregate_budget(find: Find, config: Config) -> Values:
     from ..models.native import count_arm_parameters
 
     for arm, count in count_arm_parameters(config).items():
-        yield {"arm": arm, "parameters": count}
+        yield {"arm": arm, "metric": "parameters", "value": count}
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
@@ -221,7 +224,7 @@ def aggregate_structure(find: Find, config: Config) -> Values:
     from ..models.structure import measure_structure
 
     for name, value in measure_structure(load_protocol()).items():
-        yield {"statistic": name, "mean": value}
+        yield {"statistic": name, "value": value}
 
 
 # --- super-resolution -----------------------------------------------------------------------------
@@ -229,13 +232,11 @@ def aggregate_structure(find: Find, config: Config) -> Values:
 
 def aggregate_asr_quality(find: Find, config: Config) -> Values:
     """Aggregate PSNR-Y and SSIM-Y of every method, column and scale, and of bicubic (no seeds)."""
-    for column in config["asr"]["evaluate"]:
-        patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID_FILE}.csv")
-        files = [*chain.from_iterable(find(pattern, column=column) for pattern in patterns)]
-        for fields, path in files:
-            check_border(path, float(fields["scale"]), column, config)
-        for value in average_images(files, SUPERRES):
-            yield {"method": BICUBIC} | value
+    files = [*find(f"{schemas.BICUBIC_GRID}.csv"), *find(f"{schemas.GRID_FILE}.csv")]
+    for fields, path in files:
+        check_border(path, float(fields["scale"]), fields["dataset"], config)
+    for value in average_images(files, SUPERRES):
+        yield {"method": BICUBIC} | value
 
 
 def check_border(path: Path, scale: float, column: str, config: Config) -> None:
@@ -263,7 +264,7 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
 def aggregate_runs(find: Find, config: Config) -> Values:
     """Collect one row for every run, in the order of the arms or methods table.
 
-    Imported runs have no times, and some no steps. A record keeps the commit, too.
+    Imported runs have no times, and some no steps.
     """
     for fields, path in find(schemas.RUN_FILE):
         metadata, log = read_metadata(path), path.with_name("log.csv")
@@ -304,35 +305,28 @@ def collect(name: str, results: Path, config: Config) -> Values:
 def write_all(names: Sequence[str], results: Path, config: Config, output: Path) -> None:
     """Compute aggregates of `SCHEMAS` and write them into the folder `output`.
 
-    Raises `UserError` for an unknown name before the first is written, and as `write` does.
+    Raises `UserError` for an unknown name before the first is written, for an unfit file, and where
+    there is nothing to aggregate.
     """
     for name in names:
         if name not in SCHEMAS:
             raise UserError(f"There is no aggregate {name!r}; {suggest(name, SCHEMAS)}")
     for name in names:
-        write_aggregate(name, results, config, output / f"{name}.{SCHEMAS[name].suffix}")
-
-
-def write_aggregate(name: str, results: Path, config: Config, output: Path) -> None:
-    """Compute one aggregate of `SCHEMAS` and write it to `output`.
-
-    Raises `UserError` for an unfit file, and where there is nothing to aggregate.
-    """
-    schema = SCHEMAS[name]
-    if schema.suffix == "json":
-        write_provenance(name, results, config, output)
-        return
-    rows = compute(name, results, config)
-    if rows.empty:
-        inputs = " and ".join(schema.inputs) or "arms in the config"
-        raise UserError(f"Nothing to aggregate for {name}: {results} has no {inputs}.")
-    cells = rows.astype(object).where(rows.notna(), None)
-    write_csv(output, schema.columns, cells.itertuples(index=False, name=None))
+        path = output / Path(schemas.aggregate_path(name)).name
+        if path.suffix == ".json":
+            write_provenance(name, results, config, path)
+            continue
+        table = compute(name, results, config)
+        if table.empty:
+            inputs = " and ".join(SCHEMAS[name].inputs) or "arms in the config"
+            raise UserError(f"Nothing to aggregate for {name}: {results} has no {inputs}.")
+        used = table.loc[:, (table != "").any()]  # the keys that some number has
+        write_text(path, used.to_csv(index=False, lineterminator="\n"))
 
 
 def compute(name: str, results: Path, config: Config) -> pd.DataFrame:
     """Compute the rows of one aggregate from the files below `results`."""
-    if SCHEMAS[name].over_seeds:
-        return summarize_values(name, read_values(name, results, config), config)
-    rows = collect(name, results, config)
-    return pd.DataFrame(rows, columns=[*SCHEMAS[name].columns], dtype=object)
+    if name in RUN_FOLDERS.values():
+        rows = collect(name, results, config)
+        return pd.DataFrame(rows, columns=[*RUN_COLUMNS], dtype=object)
+    return summarize_values(name, read_values(name, results, config), config)

@@ -9,12 +9,14 @@ Budget: the trainable parameters of an arm lie within a band around the main arm
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..config import Config
 from ..evaluation.locality import are_all_met
 from .derived import gap, gap_to_best, read_value, share_of_slowest
+from .estimates import Estimate
 from .metrics import LPIPS, PSNR
 from .reader import Aggregates
 
@@ -38,41 +40,32 @@ class Outcome:
 
 
 def judge_criteria(source: Aggregates) -> dict[str, Outcome]:
-    """Judge every criterion by the bounds of config native.criteria."""
+    """Judge every criterion by the bounds of config native.criteria.
+
+    A baseline that was not measured makes the comparison with the best one unknown.
+    """
     criteria, sets = source.config["native"]["criteria"], source.evaluate
-    distances = {dataset: _measure_distances(source, dataset) for dataset in sets}
+    main, baselines = source.main_arm.arm, [*source.baselines]
+    control = source.config["native"]["control_arm"]
+    psnr, lpips, contrast = QUALITY_PARTS
+    measures: dict[str, tuple[bool, float, Callable[..., Estimate], tuple[Any, ...]]] = {
+        psnr: (False, -criteria[psnr], gap_to_best, (main, baselines, PSNR)),
+        lpips: (True, criteria[lpips], gap_to_best, (main, baselines, LPIPS)),
+        contrast: (False, criteria[contrast], gap, (main, control, PSNR.name)),
+        INFERENCE_COST: (True, criteria[INFERENCE_COST], share_of_slowest, (main, baselines)),
+    }
     outcomes = {}
-    for name in (*QUALITY_PARTS, INFERENCE_COST):
-        bound = criteria[name] if name != "psnr_below_best_baseline" else -criteria[name]
-        below = name in ("lpips_above_best_baseline", INFERENCE_COST)
-        values = {dataset: distances[dataset][name] for dataset in sets}
-        met_on = {dataset: _check_bound(value, bound, below) for dataset, value in values.items()}
+    for name, (below, bound, compute, arguments) in measures.items():
+        values = {each: read_value(source, compute, *arguments, each) for each in sets}
+        met_on = {each: _check_bound(value, bound, below) for each, value in values.items()}
         required = len(sets) if name == INFERENCE_COST else criteria["datasets_required"]
         outcomes[name] = Outcome(_decide(met_on, required), required, met_on, values)
     together = {
-        dataset: are_all_met(outcomes[part].met_on[dataset] for part in QUALITY_PARTS)
-        for dataset in sets
+        each: are_all_met(outcomes[part].met_on[each] for part in QUALITY_PARTS) for each in sets
     }
     required = criteria["datasets_required"]
     outcomes[COMPOSITE] = Outcome(_decide(together, required), required, together, {})
     return outcomes
-
-
-def _measure_distances(source: Aggregates, dataset: str) -> dict[str, float]:
-    """Measure what the criteria ask of the main arm on one set, NaN where a number is missing.
-
-    A baseline that was not measured makes the comparison with the best one unknown.
-    """
-    main = source.main_arm.arm
-    control, baselines = source.config["native"]["control_arm"], [*source.baselines]
-    return {
-        "psnr_below_best_baseline": read_value(source, gap_to_best, main, baselines, PSNR, dataset),
-        "lpips_above_best_baseline": read_value(
-            source, gap_to_best, main, baselines, LPIPS, dataset
-        ),
-        "psnr_above_control": read_value(source, gap, main, control, PSNR.name, dataset),
-        INFERENCE_COST: read_value(source, share_of_slowest, main, baselines, dataset),
-    }
 
 
 def _check_bound(value: float, bound: float, below: bool) -> bool | None:

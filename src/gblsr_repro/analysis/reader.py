@@ -6,6 +6,7 @@ where the source does not say). The paper's files leave out the keys that none o
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
@@ -14,6 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from ..config import (
@@ -32,15 +34,15 @@ from ..errors import UserError
 from ..evaluation import BICUBIC, FAST, PAPER
 from ..files import read_csv
 from .provenance.differences import Provenance
-from .schemas import KEYS, RUN_COLUMNS, RUN_FOLDERS, SCHEMAS, SUMMARY, format_scale
+from .schemas import KEYS, RUN_COLUMNS, RUN_FOLDERS, SUMMARY, format_scale, list_columns
 from .statistics import Summary
 
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-TEXTS = {
+TEXTS = [
     *KEYS, "image", "benchmark", "device", "finished", "released_by",
     "setup", "aggregate", "commit",
-}  # fmt: skip
+]  # fmt: skip
 """The columns of text; the others are numbers."""
 
 CellKey = tuple[str, ...]
@@ -65,41 +67,35 @@ def read_rows(path: Path, columns: Iterable[str], keys: Sequence[str] = ()) -> R
             raise UserError(f"{path} lacks the column {column!r}; make it again.")
     if any(None in row or None in row.values() for row in table):
         raise UserError(f"{path} has a row of more or fewer cells than its header; make it again.")
-    names = Counter(name_row(row, keys) for row in table if keys)
+    names = Counter(" ".join(filter(None, map(row.get, keys))) for row in table if keys)
     if twice := next((name for name, count in names.items() if count > 1), None):
         raise UserError(f"{path} has two rows for {twice}; delete it and make it again.")
     return table
 
 
-def read_numbers(path: Path, columns: Iterable[str], keys: Sequence[str] = ()) -> Rows:
+def read_numbers(path: Path, columns: Iterable[str], keys: Sequence[str] = ()) -> pd.DataFrame:
     """Read a CSV file as `read_rows` does, and its columns as numbers but for those of `TEXTS`.
 
     Raises `UserError` where there are no rows, too, and for a cell that is no number.
     """
-    table = read_rows(path, columns, keys)
-    if not table:
+    table = pd.DataFrame(read_rows(path, columns, keys))
+    if table.empty:
         raise UserError(f"{path} has no rows; delete it and make it again.")
-    convert_to_numbers(table, path)
+    return convert_to_numbers(table, path)
+
+
+def convert_to_numbers(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Convert texts to finite numbers, empty cells to NaN; `UserError` naming the cell."""
+    for column in table.columns.difference(TEXTS):
+        texts = table[column]
+        numbers = pd.to_numeric(texts, errors="coerce")
+        for line in np.flatnonzero((texts != "") & ~np.isfinite(numbers))[:1]:
+            raise UserError(
+                f"{path}: {column} in line {line + 2} is {texts.iloc[line]!r}, not a number; make "
+                "the file again."
+            )
+        table[column] = texts.replace("", "nan").astype(float)
     return table
-
-
-def convert_to_numbers(table: Rows, path: Path) -> None:
-    """Convert texts to finite numbers in place, empty cells to NaN; `UserError` naming the cell."""
-    for row in table:
-        for column in row.keys() - TEXTS:
-            text = row[column]
-            try:
-                row[column] = float(text or math.nan)
-            except ValueError:
-                row[column] = math.inf
-            if text and not math.isfinite(row[column]):
-                what = f"{column} of {name_row(row, (*KEYS, 'image'))}"
-                raise UserError(f"{path}: {what} is {text!r}, not a number; make the file again.")
-
-
-def name_row(row: Mapping[str, Any], keys: Iterable[str]) -> str:
-    """Name a row in messages by what it is about."""
-    return " ".join(row[key] for key in keys if row.get(key))
 
 
 def read(path: Path, name: str) -> Rows:
@@ -107,13 +103,12 @@ def read(path: Path, name: str) -> Rows:
 
     Raises `UserError` on a missing column, a cell that is no number, or two numbers of one name.
     """
-    columns = SCHEMAS[name].columns
-    if "mean" not in columns:
-        return read_numbers(path, columns)
-    table = [dict.fromkeys(KEYS, "") | row for row in read_numbers(path, SUMMARY, KEYS)]
-    for row in table:
-        row["scale"] = format_scale(row["scale"])
-    return table
+    if name in RUN_FOLDERS.values():
+        return read_numbers(path, RUN_COLUMNS).to_dict("records")
+    return [
+        dict.fromkeys(KEYS, "") | row | {"scale": format_scale(row.get("scale", ""))}
+        for row in read_numbers(path, SUMMARY, KEYS).to_dict("records")
+    ]
 
 
 # --- the aggregates of one folder -----------------------------------------------------------------
@@ -133,10 +128,16 @@ class Aggregates:
     tables: dict[str, Rows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.results = self.folder.parent
+        self.results, self.clock = self.folder.parent, PAPER
         self.arms, self.methods, self.datasets = read_arms(), read_methods(), read_datasets()
         self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
         self._cells: dict[str, dict[CellKey, Summary]] = {}
+
+    def choose_clock(self, clock: str) -> Aggregates:
+        """Return the same aggregates, of which tables show the times by another clock."""
+        other = copy.copy(self)
+        other.clock = clock
+        return other
 
     # --- numbers ---
 
@@ -158,7 +159,7 @@ class Aggregates:
 
     def frame(self, aggregate: str) -> pd.DataFrame:
         """Read an aggregate as a data frame."""
-        return pd.DataFrame(self.table(aggregate), columns=[*SCHEMAS[aggregate].columns])
+        return pd.DataFrame(self.table(aggregate), columns=list_columns(aggregate))
 
     def cells(self, aggregate: str) -> Mapping[CellKey, Summary]:
         """Read the numbers of an aggregate by their keys, without the empty ones."""
@@ -213,7 +214,7 @@ class Aggregates:
     @cached_property
     def benchmark(self) -> dict[str, Arm]:
         """The arms of the main tables: those that the config runs or that were measured."""
-        shown = {*list_arms(self.config), *(row["arm"] for row in self.table("native"))}
+        shown = {*list_arms(self.config), *(arm for _, arm, _ in self.cells("native"))}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
 
     @cached_property
@@ -246,9 +247,10 @@ def read_paper_aggregates(config: Config) -> Aggregates:
     """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
     paper = Aggregates(find_repository_root() / "config" / "paper", config)
     paper.provenance = Provenance.paper()
-    rows = [*paper.table("budget"), *paper.table("asr_runs")]
+    counts = {arm: cell.mean for (arm, _), cell in paper.cells("budget").items()}
+    counts |= {row["arm"]: row["parameters"] for row in paper.table("asr_runs")}
     paper.tables["structure"] = [
-        {"statistic": row["arm"], "mean": row["parameters"]} for row in rows
+        {"statistic": name, "mean": count} for name, count in counts.items()
     ]
     return paper
 

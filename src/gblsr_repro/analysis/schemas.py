@@ -21,7 +21,7 @@ SUMMARY = ("mean", "std", "n")
 ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
 RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
-    "peak_memory_mib", "device", "finished", "bandwidth", "released_by",
+    "peak_memory_mib", "device", "finished", "bandwidth", "released_by", "commit",
 )  # fmt: skip
 RUN_FOLDERS = {"native": "runs", "asr": "asr_runs"}
 """The aggregate of the runs of a benchmark."""
@@ -30,6 +30,7 @@ RUN_FILE = "{benchmark}/runs/{subject}/seed{seed}/run.json"
 LOG_FILE = "{benchmark}/runs/{subject}/seed{seed}/log.csv"
 LATENCY_FILES = "{benchmark}/latency/{subject}/seed{seed}/{timed}"
 SCORES = "native/metrics/{subject}/seed{seed}/{column}"
+VALIDATION_SCORES = "native/metrics/{subject}/seed{seed}/validation.csv"
 GRID_FILE = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 EXEMPLAR = "native/exemplars/seed{seed}/{subject}/{column}.png"
 ASR_EXEMPLAR = "asr/exemplars/seed{seed}/{subject}/{column}_x{scale}.png"
@@ -49,50 +50,39 @@ class Schema:
     """What an aggregate is made of.
 
     `includes` selects the arms or methods of `benchmark` that it is about; `inputs` are patterns of
-    the files read, relative to the results folder. `columns` are those of a plain table, such as
-    one of runs; without them it is one of numbers over seeds. `suffix` is the file's (json: what
-    was run, compared with the paper's).
+    the files read, relative to the results folder: none where the code alone gives its numbers.
     """
 
     inputs: tuple[str, ...] = ()
     benchmark: str = "native"
     includes: Callable[[Any], bool] = lambda row: True
-    columns: tuple[str, ...] = (*KEYS, *SUMMARY)
-    suffix: str = "csv"
-
-    @property
-    def over_seeds(self) -> bool:
-        """Whether its rows are numbers over seeds."""
-        return bool(self.inputs) and self.suffix == "csv" and "mean" in self.columns
 
 
 SCHEMAS = {
     "native": Schema(
         (RUN_FILE, f"{LATENCY_FILES}.csv", f"{SCORES}.csv"), includes=lambda arm: arm.in_benchmark
     ),
-    "budget": Schema(columns=("arm", "parameters")),
+    "budget": Schema(),
     "structure": Schema(),
-    "runs": Schema((RUN_FILE, LOG_FILE), columns=RUN_COLUMNS),
+    "runs": Schema((RUN_FILE, LOG_FILE)),
     "locality": Schema((FIELDS,), includes=lambda arm: arm.diagnostic in ("log", "linear")),
     "ablation": Schema(
-        ("native/metrics/{subject}/seed{seed}/validation.csv",),
+        (VALIDATION_SCORES,),
         includes=lambda arm: arm.diagnostic in ABLATION,
     ),
     "provenance_native": Schema(
-        (RUN_FILE, f"{LATENCY_FILES}.json"), includes=lambda arm: arm.in_benchmark, suffix="json"
+        (RUN_FILE, f"{LATENCY_FILES}.json"), includes=lambda arm: arm.in_benchmark
     ),
-    "provenance_native_ablation": Schema(
-        (RUN_FILE,), includes=lambda arm: arm.diagnostic != "", suffix="json"
-    ),
-    "asr_quality": Schema((f"{GRID_FILE}.csv", f"{BICUBIC_GRID}.csv"), "asr"),
+    "provenance_native_ablation": Schema((RUN_FILE,), includes=lambda arm: arm.diagnostic != ""),
+    "asr_quality": Schema((f"{BICUBIC_GRID}.csv", f"{GRID_FILE}.csv"), "asr"),
     "asr_latency": Schema((f"{LATENCY_FILES}.csv",), "asr"),
-    "asr_runs": Schema((RUN_FILE, LOG_FILE), "asr", columns=RUN_COLUMNS),
-    "provenance_asr": Schema(
-        (RUN_FILE, f"{GRID_FILE}.json", f"{BICUBIC_GRID}.json"), "asr", suffix="json"
-    ),
+    "asr_runs": Schema((RUN_FILE, LOG_FILE), "asr"),
+    "provenance_asr": Schema((RUN_FILE, f"{GRID_FILE}.json", f"{BICUBIC_GRID}.json"), "asr"),
     # Apart from the others: quality needs no timing, which takes hours, and timing no training.
-    "provenance_asr_timing": Schema((f"{LATENCY_FILES}.json",), "asr", suffix="json"),
+    "provenance_asr_timing": Schema((f"{LATENCY_FILES}.json",), "asr"),
 }
+OVER_SEEDS = ("native", "locality", "ablation", "asr_quality", "asr_latency")
+"""The aggregates of numbers that runs gave, one for each seed."""
 JOBS = {
     "native": ("native", "provenance_native"),
     "structure": ("budget", "structure"),
@@ -115,7 +105,12 @@ def list_subjects(name: str, config: Config) -> list[str]:
 
 def aggregate_path(name: str) -> str:
     """Return the path of an aggregate, relative to the results folder."""
-    return f"aggregates/{name}.{SCHEMAS[name].suffix}"
+    return f"aggregates/{name}.{'json' if name.startswith('provenance') else 'csv'}"
+
+
+def list_columns(name: str) -> list[str]:
+    """List the columns of an aggregate: of numbers over seeds, or of runs."""
+    return [*(RUN_COLUMNS if name in RUN_FOLDERS.values() else (*KEYS, *SUMMARY))]
 
 
 def find_jobs(names: Collection[str]) -> list[str]:
@@ -137,43 +132,39 @@ def list_inputs(name: str, config: Config) -> list[str]:
     ]
 
 
-def expand_pattern(
-    name: str, config: Config, pattern: str, **fixed: str
-) -> Iterator[tuple[PathFields, str]]:
+def expand_pattern(name: str, config: Config, pattern: str) -> Iterator[tuple[PathFields, str]]:
     """Yield the fields and the path of every file of a pattern, for the runs of an aggregate.
 
-    `fixed` limits a field to one value. In super-resolution the files of a column are named after
-    the data set that the column shows.
+    In super-resolution the files of a column are named after the data set that the column shows.
     """
-    schema = SCHEMAS[name]
-    native = schema.benchmark == "native"
-    section = config["native"]["data"] if native else config["asr"]
+    benchmark = SCHEMAS[name].benchmark
+    native = benchmark == "native"
+    evaluate = (config["native"]["data"] if native else config["asr"])["evaluate"]
     values = {
-        "benchmark": [schema.benchmark],
+        "benchmark": [benchmark],
         "subject": list_subjects(name, config),
         "seed": config["seeds"],
-        "column": list(section["evaluate"]),
-        "timed": list(section["evaluate"] if native else config["asr"]["timing"]["datasets"]),
+        "column": evaluate,
+        "timed": evaluate if native else config["asr"]["timing"]["datasets"],
         "scale": [format_scale(scale) for scale in config["asr"]["scales"]],
-    } | {field: [value] for field, value in fixed.items()}
+    }
     names = [field for _, field, _, _ in string.Formatter().parse(pattern) if field]
     for combination in itertools.product(*(values[field] for field in names)):
-        fields = dict(zip(names, combination, strict=True))
-        in_path = dict(fields)
+        fields = in_path = dict(zip(names, combination, strict=True))
         for field in {"column", "timed"} & fields.keys():
-            fields["dataset"] = fields[field]
-            if not native:
-                in_path[field] = section["evaluate"].get(fields[field], fields[field])
+            column = fields[field]
+            fields = fields | {"dataset": column}
+            in_path = in_path if native else in_path | {field: evaluate.get(column, column)}
         if "subject" in fields:
-            fields["arm" if native else "method"] = fields["subject"]
+            fields = fields | {"arm" if native else "method": fields["subject"]}
         yield fields, pattern.format(**in_path)
 
 
 def find_files(
-    name: str, results: Path, config: Config, pattern: str, **fixed: str
+    name: str, results: Path, config: Config, pattern: str
 ) -> Iterator[tuple[PathFields, Path]]:
     """Yield those of `expand_pattern` that exist below `results`."""
-    for fields, file in expand_pattern(name, config, pattern, **fixed):
+    for fields, file in expand_pattern(name, config, pattern):
         if (results / file).is_file():
             yield fields, results / file
 

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import chain
 
+import pandas as pd
+
 from ..config import OWN, Arm, Method, read_arms, read_methods, read_published_times
-from .derived import read_value
-from .estimates import Estimate, maximum, mean, minimum, total
+from .estimates import Estimate
 from .measured import Measured, OneOrMore
 from .reader import Aggregates
 
 BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
 """The groups of arms in the paper's table; methods are grouped by encoder, but for the variants."""
 VARIANTS = "variants"
-TIME_SUMMARIES: dict[str, Callable[[Estimate], Estimate]] = {
-    "shortest_seconds": minimum,
-    "longest_seconds": maximum,
-    "mean_seconds": mean,
-    "total_seconds": total,
-}
-"""By name: how the times of training runs are summarized in tables and claims."""
 
 
 @dataclass(frozen=True)
 class RunTotals:
     """The training runs of some arms or methods, summed up; NaN stands for what is not known.
 
-    `seconds` are times by the names of `TIMES`.
+    Times are in seconds; steps per second are the mean over the runs, the memory is the highest.
     """
 
     members: tuple[str, ...]
     runs: int
-    seconds: Mapping[str, float]
+    total_seconds: float
+    shortest_seconds: float = math.nan
+    longest_seconds: float = math.nan
+    mean_seconds: float = math.nan
     fewest_steps: float = math.nan
     most_steps: float = math.nan
     steps_per_second: float = math.nan
@@ -72,37 +69,31 @@ def compute_time(
     return summarize(run.seconds(subjects) / unit)
 
 
-def sum_up_trainings(source: Aggregates, benchmark: str, names: Collection[str]) -> RunTotals:
-    """Sum up the runs of those of some arms or methods that were trained here.
-
-    Steps per second are the mean over the runs, the memory is the highest of them.
-    """
-    runs = source.trained_runs(benchmark)
-    own = runs[runs["arm"].isin(list(names))]
-    members = tuple(own["arm"].unique())
+def sum_up(runs: pd.DataFrame) -> RunTotals:
+    """Sum up some rows of `Aggregates.trained_runs`."""
+    seconds, steps = runs["wall_seconds"], runs["steps"]
     return RunTotals(
-        members,
-        len(own),
-        {
-            name: read_value(source, compute_time, members, how)
-            for name, how in TIME_SUMMARIES.items()
-        },
-        own["steps"].min(),
-        own["steps"].max(),
-        own["steps_per_second"].mean(),
-        own["peak_memory_mib"].max(),
-        tuple(device for device in own["device"].unique() if device),
+        tuple(runs["arm"].unique()),
+        len(runs),
+        seconds.sum(min_count=1),
+        seconds.min(),
+        seconds.max(),
+        seconds.mean(),
+        steps.min(),
+        steps.max(),
+        runs["steps_per_second"].mean(),
+        runs["peak_memory_mib"].max(),
+        tuple(device for device in runs["device"].unique() if device),
     )
 
 
 def sum_up_groups(source: Aggregates, benchmark: str) -> dict[str, RunTotals]:
     """Sum up the runs of every group that has any, own ones last."""
-    trained = {*source.trained_runs(benchmark)["arm"]}
-    return {
-        name: sum_up_trainings(source, benchmark, members)
-        for name, members in list_groups(benchmark).items()
-        if not trained.isdisjoint(members)
+    runs = source.trained_runs(benchmark)
+    groups = {
+        name: runs[runs["arm"].isin(members)] for name, members in list_groups(benchmark).items()
     }
+    return {name: sum_up(own) for name, own in groups.items() if len(own)}
 
 
 def add_up(groups: Collection[RunTotals]) -> RunTotals:
@@ -110,7 +101,7 @@ def add_up(groups: Collection[RunTotals]) -> RunTotals:
     return RunTotals(
         tuple(chain.from_iterable(group.members for group in groups)),
         sum(group.runs for group in groups),
-        {"total_seconds": sum(group.seconds["total_seconds"] for group in groups)},
+        sum(group.total_seconds for group in groups),
         devices=tuple(dict.fromkeys(chain.from_iterable(group.devices for group in groups))),
     )
 
@@ -122,10 +113,13 @@ def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str
     """List the paper's training time of those of some groups of which it prints any."""
     groups, published = list_groups(benchmark), {}
     for printed in read_published_times(benchmark):
-        members = printed.subjects
-        name = next((name for name in shown if {*members} <= {*groups[name]}), None)
+        name = next((name for name in shown if {*printed.subjects} <= {*groups[name]}), None)
         if name is not None:
-            printed_times = printed.model_dump(include={*TIME_SUMMARIES})
-            seconds = {each: float(time) for each, time in printed_times.items()}
-            published[name] = RunTotals(members, printed.runs, seconds)
+            published[name] = RunTotals(
+                printed.subjects,
+                printed.runs,
+                printed.total_seconds,
+                printed.shortest_seconds,
+                printed.longest_seconds,
+            )
     return published

@@ -12,7 +12,6 @@ image, `var_across` the variance of the images' means, `var_total` that of all p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -99,12 +98,12 @@ def _compute_variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 # --- over seeds ---------------------------------------------------------------------------------
 
 
-def compute_statistics_of_files(paths: Iterable[Path], config: Config) -> list[Statistics]:
-    """Compute the statistics of field files, one per seed, in the order of `paths`."""
+def compute_statistics_of_file(path: Path, config: Config) -> Statistics:
+    """Compute the statistics of the bandwidth fields of one seed."""
     low, high = config["native"]["model"]["bandwidth_range"]
     fraction = config["diagnostics"]["collapsed_range_fraction"]
-    fields = (BandwidthFields.read(path) for path in paths)
-    return [compute_statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
+    fields = BandwidthFields.read(path)
+    return compute_statistics(fields.bandwidth, fields.region, high - low, fraction)
 
 
 def apply_tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
@@ -134,34 +133,16 @@ def count_tests_met(met: Mapping[str, bool | None]) -> int | None:
 # --- the ablation's criteria --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CriteriaMet:
-    """Whether one arm meets criteria A and B, and the parts of B; None is not measured.
+def meets_criterion_b(
+    deltas: Mapping[str, float | None], margins: Mapping[str, float]
+) -> bool | None:
+    """Return whether a per-patch log-space arm meets criterion B; None where it is not known.
 
-    `texture`, `mixed` and `lpips` say whether these gains over the control reach their margins,
-    `edge` whether the loss on edge patches stays within its margin.
-    """
-
-    a: bool | None
-    b: bool | None
-    texture: bool | None
-    mixed: bool | None
-    lpips: bool | None
-    edge: bool | None
-
-
-def judge_criteria(
-    met: Mapping[str, bool | None],
-    deltas: Mapping[str, float | None],
-    margins: Mapping[str, float],
-) -> CriteriaMet:
-    """Judge one per-patch log-space arm against the global-scalar control.
-
-    A: all locality tests are met. B: PSNR on texture patches, PSNR on mixed patches or LPIPS
-    gains at least its margin, and PSNR on edge patches loses at most its margin. `deltas` (arm
-    minus control: psnr_texture, psnr_mixed, lpips, psnr_edge) and `margins` (config
-    diagnostics.margins) have the same keys; a gain in LPIPS is negative. The ablation meets a
-    criterion when any of its arms does.
+    PSNR on texture patches, PSNR on mixed patches or LPIPS gains at least its margin over the
+    global-scalar control, and PSNR on edge patches loses at most its margin. `deltas` (arm minus
+    control: psnr_texture, psnr_mixed, lpips, psnr_edge) and `margins` (config diagnostics.margins)
+    have the same keys; a gain in LPIPS is negative. The ablation meets a criterion when any of its
+    arms does.
     """
     texture, mixed, edge = (
         _reaches(deltas.get(key), margins[key])
@@ -169,14 +150,7 @@ def judge_criteria(
     )
     perceptual = deltas.get("lpips")
     lpips = None if perceptual is None else perceptual <= margins["lpips"]
-    return CriteriaMet(
-        a=are_all_met(met.values()),
-        b=are_all_met([is_any_met([texture, mixed, lpips]), edge]),
-        texture=texture,
-        mixed=mixed,
-        lpips=lpips,
-        edge=edge,
-    )
+    return are_all_met([is_any_met([texture, mixed, lpips]), edge])
 
 
 def are_all_met(parts: Iterable[bool | None]) -> bool | None:

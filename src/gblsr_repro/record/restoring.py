@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
-
 from ..analysis import aggregate
 from ..analysis.provenance.comparison import build_provenance
 from ..analysis.provenance.conditions import SCOPES, gather
@@ -14,7 +12,7 @@ from ..analysis.reader import Aggregates, convert_to_numbers
 from ..analysis.schemas import RUN_FOLDERS, list_inputs
 from ..config import complete, read_yaml
 from .sources import read_sources
-from .values import MAIN, RUN_TABLE, VALUES, read_tables
+from .values import MAIN, read_tables
 
 OVERLAYS = "overlays"
 
@@ -31,16 +29,16 @@ def restore(folder: Path, setup: str) -> Aggregates:
     """
     config = complete(read_yaml(folder / OVERLAYS / f"{setup}.yaml"))
     run = Aggregates(folder / setup / "aggregates", config)
-    tables = {}
-    for file, table in read_tables(folder).items():
-        rows = table[table["setup"] == setup].to_dict("records")
-        convert_to_numbers(rows, folder / file)
-        tables[file] = pd.DataFrame(rows, columns=table.columns)
-    for name, values in tables[VALUES].groupby("aggregate"):
-        summarized = aggregate.summarize_values(str(name), values, config)
+    values, runs = (
+        table[table["setup"] == setup]
+        for file, read in read_tables(folder).items()
+        for table in [convert_to_numbers(read, folder / file)]
+    )
+    for name, own in values.groupby("aggregate"):
+        summarized = aggregate.summarize_values(str(name), own, config)
         run.tables[str(name)] = summarized.to_dict("records")
-    for benchmark, runs in tables[RUN_TABLE].groupby("benchmark"):
-        run.tables[RUN_FOLDERS[str(benchmark)]] = runs.to_dict("records")
+    for benchmark, own in runs.groupby("benchmark"):
+        run.tables[RUN_FOLDERS[str(benchmark)]] = own.to_dict("records")
     if setup == MAIN:
         for name in ("budget", "structure"):
             run.tables[name] = aggregate.compute(name, folder, config).to_dict("records")

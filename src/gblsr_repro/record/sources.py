@@ -50,18 +50,13 @@ def read_sources(folder: Path) -> Sources:
 
 
 def merge_sources(folder: Path, setup: str, collected: Mapping[str, Any]) -> None:
-    """Add JSON files to those that a record keeps; one of the same path is replaced."""
+    """Add JSON files to those that a record keeps, one line each; one of the same path leaves."""
     sources = read_sources(folder)
-    merged = {**sources.get(setup, {}), **collected}
-    write_sources(folder, {**sources, setup: dict(sorted(merged.items()))})
-
-
-def write_sources(folder: Path, sources: Sources) -> None:
-    """Write the JSON files that a record keeps, one line each."""
+    sources[setup] = dict(sorted({**sources.get(setup, {}), **collected}.items()))
     maps = []
-    for setup, files in sources.items():
+    for name, files in sources.items():
         lines = [f"{_format_json(path)}: {_format_json(files[path])}" for path in files]
-        maps.append(f"{_format_json(setup)}: {{\n" + ",\n".join(lines) + "\n}")
+        maps.append(f"{_format_json(name)}: {{\n" + ",\n".join(lines) + "\n}")
     write_text(folder / PROVENANCE_FILE, "{\n" + ",\n".join(maps) + "\n}\n")
 
 

@@ -2,8 +2,8 @@
 
 A record holds numbers that were measured under several conditions: a name for each set of settings,
 whose overlay is overlays/<setup>.yaml. A line of values.csv has the setup, an aggregate,
-and what `aggregate.read_values` reads below a results folder; a line of runs.csv the setup, a
-row of the aggregate of runs, and the commit. All cells are text, as in the files.
+and what `aggregate.read_values` reads below a results folder; a line of runs.csv the setup and
+a row of the aggregate of runs. All cells are text, as in the files.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import pandas as pd
 
 from ..analysis import aggregate
 from ..analysis.reader import read_rows
-from ..analysis.schemas import RUN_COLUMNS, RUN_FOLDERS, SCHEMAS
+from ..analysis.schemas import OVER_SEEDS, RUN_COLUMNS, RUN_FOLDERS
 from ..config import Config
 
 MAIN = "main"  # the setup by which claims are judged
 VALUES, RUN_TABLE = "values.csv", "runs.csv"
 RECORD_COLUMNS = {
     VALUES: ["setup", "aggregate", *aggregate.VALUE_COLUMNS],
-    RUN_TABLE: ["setup", *RUN_COLUMNS, "commit"],
+    RUN_TABLE: ["setup", *RUN_COLUMNS],
 }
 IDENTITY = {  # the columns that identify the run and the images that a line is about
     VALUES: ["setup", "aggregate", "dataset", "arm", "method", "scale", "clock", "seed"],
@@ -35,18 +35,9 @@ Tables = dict[str, pd.DataFrame]
 def collect_tables(results: Path, config: Config, setup: str) -> Tables:
     """Collect the lines of all that was measured below `results`. Raises `UserError`."""
     values = [
-        aggregate.read_values(name, results, config).assign(aggregate=name)
-        for name, schema in SCHEMAS.items()
-        if schema.over_seeds
+        aggregate.read_values(name, results, config).assign(aggregate=name) for name in OVER_SEEDS
     ]
-    runs = [
-        pd.DataFrame(
-            aggregate.collect(name, results, config),
-            columns=RECORD_COLUMNS[RUN_TABLE],
-            dtype=object,
-        )
-        for name in RUN_FOLDERS.values()
-    ]
+    runs = [aggregate.compute(name, results, config) for name in RUN_FOLDERS.values()]
     tables = {VALUES: pd.concat(values), RUN_TABLE: pd.concat(runs)}
     for name, table in tables.items():
         complete = table.assign(setup=setup)[RECORD_COLUMNS[name]].astype(object)

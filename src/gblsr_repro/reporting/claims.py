@@ -125,7 +125,7 @@ def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
     for topic, of_topic in group_by_topic(rows).items():
         lines = [
             BodyRow(
-                "", format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id]
+                format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id]
             )
             for row in of_topic
         ]

@@ -31,13 +31,12 @@ Cells = Sequence[Cell]
 
 @dataclass(frozen=True)
 class BodyRow:
-    """A body row: its cells, and the key of what they are about, by which tables are compared.
+    """A body row.
 
-    The key is that of an arm, a method, a data set or a group, and empty for a heading. On a page
-    a row with an `anchor` has an address of its own; `choices` are numbers of a section's, from 1.
+    On a page a row with an `anchor` has an address of its own; `choices` are numbers of a
+    section's, from 1.
     """
 
-    key: str
     cells: Cells
     anchor: str = ""
     choices: Sequence[int] = ()

@@ -111,7 +111,7 @@ def build_simple_table(
     header: Sequence[str], rows: Iterable[Cells], columns: str = "", caption: str = ""
 ) -> Table:
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
-    group = [BodyRow("", cells) for cells in rows]
+    group = [BodyRow(cells) for cells in rows]
     told = Caption(sentences=[caption] if caption else [])
     return Table("", columns or "l" * len(header), [header], [group], told)
 

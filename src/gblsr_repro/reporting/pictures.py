@@ -111,7 +111,7 @@ def _find_image(view: View, subjects: Sequence[str]) -> str:
     if name := get_setting(view.source.config, EXEMPLARS[view.benchmark]).get(view.key):
         return name
     files = (view.find_scores(subject) for subject in subjects)
-    return next((read_numbers(file, ["image"])[0]["image"] for file in files if file.is_file()), "")
+    return next((read_numbers(file, ["image"])["image"][0] for file in files if file.is_file()), "")
 
 
 def _show(view: View, subject: str, image: str, title: str, folder: Path) -> Compared:
@@ -133,10 +133,10 @@ def _describe_scores(view: View, subject: str, image: str) -> str:
         table = read_numbers(view.find_scores(subject), ["image", *(m.name for m in metrics)])
     except UserError as error:
         return f"no scores: {error}"
-    row = next((row for row in table if row["image"] == image), None)
-    if row is None:
+    own = table[table["image"] == image]
+    if own.empty:
         return f"no scores: {view.find_scores(subject)} has no image {image!r}."
-    return ", ".join(_format_score(metric, row[metric.name]) for metric in metrics)
+    return ", ".join(_format_score(metric, own[metric.name].item()) for metric in metrics)
 
 
 def _format_score(metric: Metric, value: float) -> str:

@@ -14,7 +14,7 @@ from ..analysis.provenance.differences import (
     Scope,
 )
 from ..analysis.reader import Aggregates
-from ..analysis.training_time import RunTotals, sum_up_trainings
+from ..analysis.training_time import RunTotals, sum_up
 from ..config import Item
 from ..progress import format_duration
 from .layout import DASH, Cells, format_number
@@ -130,13 +130,11 @@ def list_training_costs(source: Aggregates) -> PageSection:
     """List time and memory of every trained arm and method, with a total per benchmark."""
     lines: list[Cells] = []
     for benchmark, title in TOTALS.items():
-        subjects, arms = source.subjects(benchmark), source.trained_runs(benchmark)["arm"].unique()
-        for arm in arms:
-            own = sum_up_trainings(source, benchmark, [arm])
-            lines.append(_format_costs(subjects[arm].name, own))
-        if len(arms):
-            whole = sum_up_trainings(source, benchmark, arms)
-            lines.append([f"**{cell}**" for cell in _format_costs(title, whole)])
+        subjects, runs = source.subjects(benchmark), source.trained_runs(benchmark)
+        for arm, own in runs.groupby("arm", sort=False):
+            lines.append(_format_costs(subjects[arm].name, sum_up(own)))
+        if len(runs):
+            lines.append([f"**{cell}**" for cell in _format_costs(title, sum_up(runs))])
     if not lines:
         return PageSection("Cost", "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
@@ -151,8 +149,8 @@ def _format_costs(title: str, trainings: RunTotals) -> list[str]:
         title,
         f"{trainings.runs}",
         " to ".join(dict.fromkeys(format_number(number, "{:,.0f}") for number in steps)),
-        _format_duration(trainings.seconds["mean_seconds"]),
-        _format_duration(trainings.seconds["total_seconds"]),
+        _format_duration(trainings.mean_seconds),
+        _format_duration(trainings.total_seconds),
         format_number(trainings.steps_per_second, "{:,.3g}"),
         format_number(trainings.peak_memory_mib, "{:,.0f}"),
         ", ".join(trainings.devices) or DASH,

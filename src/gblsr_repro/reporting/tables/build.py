@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from ...analysis.reader import Aggregates
 from ...config import Item
 from ...errors import UserError
+from ...evaluation import FAST
 from ...files import write_text
 from ..captions import Caption, compose_caption, point_to_conditions
 from ..items import build_item
 from ..layout import DASH, BodyRow, Span, Table
 from ..rendering import render_template
 from .published import build_published, times_the_papers_sets
-from .sheet import Sheet, SheetGroup
+from .sheet import Sheet, SheetGroup, Texts
 
 BESIDE_PAPER = "_vs_paper"
 FAST_PATH = "fast path"
@@ -35,7 +37,7 @@ LEAD_OTHER_SETS = (
 
 def build_tables(source: Aggregates, item: Item) -> list[Table]:
     """Build the tables of an item with their captions; `UserError` names what is missing."""
-    sheets = [sheet.leave_out_beside_rows() for sheet in build_item(item, source)]
+    sheets: list[Sheet] = [sheet.leave_out_beside_rows() for sheet in build_item(item, source)]
     return [
         replace(set_table(sheet), caption=_compose_caption(sheet, source, item)) for sheet in sheets
     ]
@@ -47,11 +49,13 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     Columns that the paper does not have get dashes. `UserError` names what is missing.
     """
     measured: list[Sheet] = build_item(item, source)
-    try:
-        published = build_published(source, item, measured)
-    except UserError:
-        published = [replace(sheet, groups=[]) for sheet in measured]
-    tables = [*map(set_table_beside, measured, published)]
+    paper: Texts = {}
+    with suppress(UserError):  # a table that the paper does not have
+        for sheet in build_published(source, item, measured):
+            paper |= sheet.format_cells()
+    timed = any(column.timed for sheet in measured for column in sheet.columns)
+    fast = build_item(item, source.choose_clock(FAST)) if timed else measured
+    tables = [set_table_beside(*sheets, paper) for sheets in zip(measured, fast, strict=True)]
     lead = [BESIDE_LEAD]
     if any(FAST_PATH in row.cells for table in tables for row in table.rows):
         lead.append(LEAD_FAST_PATH)
@@ -73,15 +77,14 @@ def _compose_caption(
 
 
 def set_table(sheet: Sheet) -> Table:
-    """Set a table from its numbers alone."""
-    groups = []
+    """Set a table from one side alone."""
+    texts, groups = sheet.format_cells(), []
     for group in sheet.groups:
-        texts = sheet.format_group(group.rows)
-        rows = [
-            BodyRow(row.key, [row.name, *cells.values()])
-            for row, cells in zip(group.rows, texts, strict=True)
-        ]
-        groups.append([*_set_heading(group, len(sheet.columns) + 1), *rows])
+        rows = _set_heading(group, len(sheet.columns) + 1)
+        for row in group.rows:
+            cells = [texts[row.about, column.key] for column in sheet.columns]
+            rows.append(BodyRow([row.name, *cells]))
+        groups.append(rows)
     return Table(
         sheet.label,
         [sheet.name_type, *(column.type for column in sheet.columns)],
@@ -92,42 +95,30 @@ def set_table(sheet: Sheet) -> Table:
     )
 
 
-def set_table_beside(measured: Sheet, published: Sheet) -> Table:
+def set_table_beside(measured: Sheet, fast: Sheet, paper: Texts) -> Table:
     """Set a table with the published cells of a row above the measured ones, and its fast path.
 
-    A measured row without a published counterpart gets dashes. Text that both have in a paragraph
-    column stands once. The fast path has a row of its times where there are any.
+    Cells that the paper does not have are dashes. Text that both have in a paragraph column stands
+    once. The fast path has a row of its times where there are any.
     """
-    paper = {
-        (group.key, row.key): cells
-        for group in published.groups
-        for row, cells in zip(group.rows, published.format_group(group.rows), strict=True)
-    }
-    groups = []
+    columns, groups = measured.columns, []
+    here, timed = measured.format_cells(), fast.format_cells()
     for group in measured.groups:
-        rows = _set_heading(group, len(measured.columns) + 2)
-        for row, here in zip(group.rows, measured.format_group(group.rows), strict=True):
-            published_cells = paper.get((group.key, row.key), {})
-            above = {
-                column.key: published_cells.get(column.key, DASH) for column in measured.columns
-            }
-            below = {
-                column.key: ""
-                for column in measured.columns
-                if column.type.startswith("p") and here[column.key] == above[column.key]
-            }
-            rows.append(BodyRow(row.key, [row.name, "paper", *above.values()]))
-            rows.append(BodyRow(row.key, ["", "here", *(here | below).values()]))
-            if any(number.measured for number in row.fast.values()):
-                fast = [
-                    column.format(row.fast[column.key]) if column.timed else ""
-                    for column in measured.columns
-                ]
-                rows.append(BodyRow(row.key, ["", FAST_PATH, *fast]))
+        rows = _set_heading(group, len(columns) + 2)
+        for row in group.rows:
+            keys = [(row.about, column.key) for column in columns]
+            above, below = [paper.get(key, DASH) for key in keys], [here[key] for key in keys]
+            for place, column in enumerate(columns):
+                if column.type.startswith("p") and below[place] == above[place]:
+                    below[place] = ""
+            times = [timed[key] if c.timed else "" for key, c in zip(keys, columns, strict=True)]
+            rows += [BodyRow([row.name, "paper", *above]), BodyRow(["", "here", *below])]
+            if not {DASH, ""}.issuperset(times):
+                rows.append(BodyRow(["", FAST_PATH, *times]))
         groups.append(rows)
     return Table(
         f"{measured.label}-vs-paper",
-        [measured.name_type, "l", *(column.type for column in measured.columns)],
+        [measured.name_type, "l", *(column.type for column in columns)],
         [[cells[0], "", *cells[1:]] for cells in measured.header],
         groups,
         size="scriptsize",
@@ -137,7 +128,7 @@ def set_table_beside(measured: Sheet, published: Sheet) -> Table:
 
 
 def _set_heading(group: SheetGroup, columns: int) -> list[BodyRow]:
-    return [BodyRow("", [Span(group.heading, columns, "l")])] if group.heading else []
+    return [BodyRow([Span(group.heading, columns, "l")])] if group.heading else []
 
 
 def write_table(item: Item, source: Aggregates, folder: Path) -> list[Path]:

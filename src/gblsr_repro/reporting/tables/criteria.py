@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
 
 from ...analysis.criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, Outcome, judge_criteria
 from ...analysis.provenance.differences import SHARED_GPU, Scope
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
-from ...config import Arm
 from ..captions import list_missing_rows
 from ..layout import format_difference
-from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
+
+NOT_TESTED = "n/a"
 
 
 def build_gates(source: Aggregates) -> list[Sheet]:
@@ -22,30 +24,30 @@ def build_gates(source: Aggregates) -> list[Sheet]:
     outcomes = judge_criteria(source)
     control = source.arms[source.config["native"]["control_arm"]]
     criteria = source.config["native"]["criteria"]
-    definitions = (
+    names = (
         f"at most {criteria['psnr_below_best_baseline']:g} dB below best baseline PSNR",
         f"at most {criteria['lpips_above_best_baseline']:g} above best baseline LPIPS",
         f"baseline gap ≥ {criteria['psnr_above_control']:g} dB vs {control.name}",
+        "Quality criterion composite",
+        "Inference-cost criterion",
     )
-    gates = []
-    for part, definition in zip(QUALITY_PARTS, definitions, strict=True):
-        result = _format_outcome(outcomes[part].met) + _format_count(outcomes[part])
-        gates.append((part, definition, "quality sub-condition", result))
-    quality, cost = outcomes[COMPOSITE], outcomes[INFERENCE_COST]
+    quality = outcomes[COMPOSITE]
     composite = f"all three sub-conditions on ≥ {quality.required}/{len(quality.met_on)} datasets"
     bound = f"≤ {criteria['latency_ratio']:g}× slowest baseline's inference time on every dataset"
-    result, cost_result = _format_outcome(quality.met), _format_cost(source, cost)
-    gates += [
-        (COMPOSITE, "Quality criterion composite", composite, result),
-        (INFERENCE_COST, "Inference-cost criterion", bound, cost_result),
+    texts = {
+        part: ("quality sub-condition", _format_outcome(outcome.met) + _format_count(outcome))
+        for part, outcome in outcomes.items()
+    } | {
+        COMPOSITE: (composite, _format_outcome(quality.met)),
+        INFERENCE_COST: (bound, _format_cost(source, outcomes[INFERENCE_COST])),
+    }
+    columns = [
+        SheetColumn("definition", "Definition", lambda gate: texts[gate][0], "p1.1"),
+        SheetColumn("result", "Result", lambda gate: texts[gate][1], "l0.85"),
     ]
-    rows = [
-        SheetRow(key, name, {"definition": definition, "result": result})
-        for key, name, definition, result in gates
-    ]
-    header = ["Criterion / sub-condition", "Definition", "Result"]
-    columns = [SheetColumn("definition", "p1.1"), SheetColumn("result", "l0.85")]
-    return [Sheet("gates", "p1.05", columns, [header], [SheetGroup(rows)])]
+    gates = (*QUALITY_PARTS, COMPOSITE, INFERENCE_COST)
+    rows = [SheetRow((gate,), name) for gate, name in zip(gates, names, strict=True)]
+    return [Sheet("gates", "p1.05", ["Criterion / sub-condition"], columns, [SheetGroup(rows)])]
 
 
 def _format_outcome(met: bool | None) -> str:
@@ -79,59 +81,51 @@ def build_locality(source: Aggregates) -> list[Sheet]:
     selected = (source.arms.get(name) for name in source.config["native"]["arms"])
     arms = [arm for arm in selected if arm is not None and arm.diagnostic in ABLATION]
     arms.sort(key=lambda arm: (ABLATION.index(arm.diagnostic), arm.in_benchmark))
-    frame = source.frame("ablation")
-    measured = frame[frame["arm"].isin([arm.arm for arm in arms])]
+    measured = {arm for arm, *_ in source.cells("ablation")}.intersection(arm.arm for arm in arms)
     source.require(measured, "ablation", "arm of the ablation")
     margins = source.config["diagnostics"]["margins"]
     texture, mixed, edge = (
         format_difference(margins[f"psnr_{region}"], 2) for region in ("texture", "mixed", "edge")
     )
-    psnr = {arm.short: [source.cell("ablation", arm.arm, "psnr")] for arm in arms}
     notes = [
         f"Criterion A: all tests met. Criterion B: PSNR on texture ≥ {texture} dB or on mixed "
         f"patches ≥ {mixed} dB or LPIPS ≤ {format_difference(margins['lpips'], 3)}, with PSNR on "
         f"edges ≥ {edge} dB, all against the control",
-        list_missing_rows(psnr),
+        list_missing_rows({arm.short: [source.cell("ablation", arm.arm, "psnr")] for arm in arms}),
     ]
-    header = ["Arm", "T1–T4", "whole-image PSNR (dB)", "Δ PSNR", "Δ LPIPS", "Criteria result"]
-    rows = [
-        SheetRow(
-            arm.arm,
-            f"**{arm.name}**" if arm.diagnostic == "control" else arm.name,
-            _read_ablation(source, arm),
-        )
-        for arm in arms
-    ]
+    control = {arm.arm for arm in arms if arm.diagnostic == "control"}
+    untested = control | {arm.arm for arm in arms if arm.diagnostic == "reference"}
+
+    def read(aggregate: str, number: str, besides: Collection[str]) -> Callable[[str], SheetValue]:
+        return lambda arm: NOT_TESTED if arm in besides else source.cell(aggregate, arm, number)
+
+    def read_criteria(arm: str) -> str:
+        return NOT_TESTED if arm in untested else _format_criteria(source, arm)
+
+    tests, psnr, psnr_gap, lpips_gap = (
+        read("locality", "tests_met", untested),
+        read("ablation", "psnr", ()),
+        read("ablation", "delta_psnr", control),
+        read("ablation", "delta_lpips", untested),
+    )
     columns = [
-        SheetColumn("tests_met", "l", Form(0, unit="/4")),
-        SheetColumn("psnr", "l", Form(3)),
-        SheetColumn("delta_psnr", form=Form(3, signed=True)),
-        SheetColumn("delta_lpips", form=Form(3, signed=True)),
-        SheetColumn("criteria", "l1"),
+        SheetColumn("tests_met", "T1–T4", tests, "l", unit="/4"),
+        SheetColumn("psnr", "whole-image PSNR (dB)", psnr, "l", 3),
+        SheetColumn("delta_psnr", "Δ PSNR", psnr_gap, digits=3, signed=True),
+        SheetColumn("delta_lpips", "Δ LPIPS", lpips_gap, digits=3, signed=True),
+        SheetColumn("criteria", "Criteria result", read_criteria, "l1"),
     ]
-    return [Sheet("locality", "l1", columns, [header], [SheetGroup(rows)], notes)]
+    rows = [
+        SheetRow((arm.arm,), f"**{arm.name}**" if arm.arm in control else arm.name) for arm in arms
+    ]
+    return [Sheet("locality", "l1", ["Arm"], columns, [SheetGroup(rows)], notes)]
 
 
-def _read_ablation(source: Aggregates, arm: Arm) -> dict[str, SheetValue]:
-    """Read the cells of one arm of the ablation; control and reference are not tested."""
-    numbers = {name: source.cell("ablation", arm.arm, name) for name in ("psnr", "delta_psnr")}
-    if arm.diagnostic in ("control", "reference"):
-        untested = dict.fromkeys(("tests_met", "delta_lpips", "criteria"), "n/a")
-        is_control = arm.diagnostic == "control"
-        return {**numbers, **untested, **({"delta_psnr": "n/a"} if is_control else {})}
-    return {
-        **numbers,
-        "tests_met": source.cell("locality", arm.arm, "tests_met"),
-        "delta_lpips": source.cell("ablation", arm.arm, "delta_lpips"),
-        "criteria": _format_criteria(source, arm),
-    }
-
-
-def _format_criteria(source: Aggregates, arm: Arm) -> str:
+def _format_criteria(source: Aggregates, arm: str) -> str:
     """Format the outcome of criteria A and B for an arm."""
     cells = [
-        source.cell("locality", arm.arm, "criterion_a"),
-        source.cell("ablation", arm.arm, "criterion_b"),
+        source.cell("locality", arm, "criterion_a"),
+        source.cell("ablation", arm, "criterion_b"),
     ]
     met = [bool(cell.mean) if cell.measured else None for cell in cells]
     if met == [False, False]:

@@ -17,20 +17,19 @@ def build_licenses(source: Aggregates) -> list[Sheet]:
     names = [name for s in sections for name in (*s["train"], *s["evaluate"].values())]
     sets = [source.datasets[name] for name in dict.fromkeys(names)]
     parts = {
-        "*Data sets*": [(row.title, row.license, row.homepage) for row in sets],
-        "*Code and architectures*": [(row.title, row.license, row.url) for row in read_assets()],
+        "*Data sets*": {row.title: (row.license, row.homepage) for row in sets},
+        "*Code and architectures*": {row.title: (row.license, row.url) for row in read_assets()},
     }
-    groups = [
-        SheetGroup([_build_row(*cells) for cells in rows], heading=heading)
-        for heading, rows in parts.items()
+    terms = {title: cells for part in parts.values() for title, cells in part.items()}
+    columns = [
+        SheetColumn("license", "License or terms of use", lambda title: terms[title][0], "p1.1"),
+        SheetColumn("address", "URL", lambda title: _format_link(terms[title][1]), "p1.26"),
     ]
-    header = ["Asset", "License or terms of use", "URL"]
-    columns = [SheetColumn("license", "p1.1"), SheetColumn("address", "p1.26")]
-    return [Sheet("licenses", "p0.64", columns, [header], groups)]
-
-
-def _build_row(title: str, terms: str, address: str) -> SheetRow:
-    return SheetRow(title, title, {"license": terms, "address": _format_link(address)})
+    groups = [
+        SheetGroup([SheetRow((title,), title) for title in part], heading)
+        for heading, part in parts.items()
+    ]
+    return [Sheet("licenses", "p0.64", ["Asset"], columns, groups)]
 
 
 def _format_link(address: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from ...analysis.criteria import compare_with_anchor
@@ -11,12 +11,11 @@ from ...analysis.metrics import LPIPS, LSE, PSNR, Metric, list_shown
 from ...analysis.reader import NATIVE_TIMES, Aggregates
 from ...analysis.statistics import Summary
 from ...config import Arm, Config, load_protocol
-from ...evaluation import FAST, PAPER
 from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows, name_own_rows
-from ..layout import DASH, Cells, Span, format_summary
+from ..layout import DASH, format_summary
 from ..names import name_dataset
-from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
 SETS_ACROSS = 3
 
@@ -26,29 +25,17 @@ def build_main(source: Aggregates, dataset: str) -> list[Sheet]:
 
     Raises `UserError` when the aggregates have no row of this set.
     """
-    frame = source.frame("native")
-    source.require(frame[frame["dataset"] == dataset], "native", f"rows for {dataset!r}")
-    metrics = list_shown("main")
-    columns = {_build_quality_column(metric): (dataset, metric.name) for metric in metrics}
-    columns |= {
-        SheetColumn("inference_ms", form=Form(2), timed=True): (dataset, NATIVE_TIMES[PAPER]),
-        SheetColumn("params", form=Form(0, thousands=True)): (dataset, "params"),
-    }
-    rows, notes = _build_quality_rows(source, source.benchmark, columns)
-    header = ["Arm", *(metric.heading for metric in metrics), "inf ms", "#params"]
+    measured = [key for key in source.cells("native") if key[0] == dataset]
+    source.require(measured, "native", f"rows for {dataset!r}")
+    time = _read_metric(source, dataset, NATIVE_TIMES[source.clock])
+    parameters = _read_metric(source, dataset, "params")
+    columns = [
+        *(_build_quality_column(source, dataset, metric) for metric in list_shown("main")),
+        SheetColumn("inference_ms", "inf ms", time, digits=2, timed=True),
+        SheetColumn("params", "#params", parameters, thousands=True),
+    ]
     return [
-        Sheet(
-            f"main-{dataset}",
-            "l1",
-            [*columns],
-            [header],
-            [SheetGroup(rows)],
-            notes,
-            [dataset],
-            source.config["native"]["significance"],
-            size="scriptsize",
-            separation=2,
-        )
+        _build_quality(source, f"main-{dataset}", ["Arm"], columns, source.benchmark, [dataset])
     ]
 
 
@@ -57,108 +44,123 @@ def build_lse(source: Aggregates) -> list[Sheet]:
 
     A page is as wide as three sets; the others follow in further tables.
     """
-    sets = source.evaluate
-    parts = [sets[first : first + SETS_ACROSS] for first in range(0, len(sets), SETS_ACROSS)]
-    endings = ["", *(f"-{number}" for number in range(2, len(parts) + 1))]
-    return [_build_lse(source, part, ending) for part, ending in zip(parts, endings, strict=True)]
-
-
-def _build_lse(source: Aggregates, sets: Sequence[str], ending: str) -> Sheet:
-    """Build Table 10 for some sets; the label gets an ending."""
     arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
-    frame = source.frame("native")
-    of_family = frame[frame["arm"].isin(arms) & frame["dataset"].isin(sets)]
-    source.require(of_family[of_family["metric"] == "lse"], "native", "LSE of the GB-LSR arms")
-    columns = {
-        _build_quality_column(metric, dataset): (dataset, metric.name)
-        for dataset, metric in product(sets, (LSE, PSNR))
-    }
-    rows, notes = _build_quality_rows(source, arms, columns)
-    titles: Cells = ["", *(Span(name_dataset(source, "native", dataset), 2) for dataset in sets)]
-    header: Cells = ["Arm", *[LSE.arrowed_heading, PSNR.arrowed_heading] * len(sets)]
+    sheets: list[Sheet] = []
+    for first in range(0, len(source.evaluate), SETS_ACROSS):
+        sets = source.evaluate[first : first + SETS_ACROSS]
+        measured = [source.cell("native", *keys, LSE.name) for keys in product(sets, arms)]
+        known = [cell for cell in measured if cell.measured]
+        source.require(known, "native", "LSE of the GB-LSR arms")
+        columns = [
+            _build_quality_column(source, dataset, metric, name_dataset(source, "native", dataset))
+            for dataset, metric in product(sets, (LSE, PSNR))
+        ]
+        label = f"lse-{len(sheets) + 1}" if sheets else "lse"
+        sheets.append(_build_quality(source, label, ["", "Arm"], columns, arms))
+    return sheets
+
+
+def _read_metric(source: Aggregates, dataset: str, metric: str) -> Callable[[str], Summary]:
+    """Return what reads a metric of an arm on a data set."""
+    return lambda arm: source.cell("native", dataset, arm, metric)
+
+
+def _build_quality_column(
+    source: Aggregates, dataset: str, metric: Metric, title: str = ""
+) -> SheetColumn:
+    """Build a column of a metric; with the `title` of a data set above it, its key names that."""
+    return SheetColumn(
+        f"{metric.name}_{dataset}" if title else metric.name,
+        metric.arrowed_heading if title else metric.heading,
+        _read_metric(source, dataset, metric.name),
+        digits=metric.digits,
+        spread=True,
+        metric=metric,
+        above=title,
+    )
+
+
+def _build_quality(
+    source: Aggregates,
+    label: str,
+    corner: Sequence[str],
+    columns: Sequence[SheetColumn],
+    arms: Mapping[str, Arm],
+    evaluation_columns: Sequence[str] | None = None,
+) -> Sheet:
+    """Build a table with a row per arm; its notes are about the columns whose best is bold."""
+    significance = source.config["native"]["significance"]
+    shown = [column for column in columns if column.metric]
+    numbers = {arm.short: collect_numbers(shown, [(name,)]) for name, arm in arms.items()}
+    rows = [
+        SheetRow(
+            (name,),
+            f"**{arm.name}** (main)" if arm is source.main_arm else arm.name,
+            compared=name in source.compared,
+        )
+        for name, arm in arms.items()
+    ]
+    notes = [
+        describe_seeds(numbers),
+        explain_bold(significance, zip(*numbers.values(), strict=True)),
+        name_own_rows(arms.values()),
+        list_missing_rows(numbers),
+    ]
     return Sheet(
-        f"lse{ending}",
+        label,
         "l1",
-        [*columns],
-        [titles, header],
+        corner,
+        columns,
         [SheetGroup(rows)],
         notes,
-        significance=source.config["native"]["significance"],
+        evaluation_columns,
+        significance,
         size="scriptsize",
         separation=2,
     )
 
 
-def _build_quality_column(metric: Metric, dataset: str = "") -> SheetColumn:
-    """Build a column of a metric; its key names the data set where a table has several."""
-    key = "_".join(filter(None, (metric.name, dataset)))
-    return SheetColumn(key, form=Form(metric.digits, spread=True), metric=metric)
-
-
-def _build_quality_rows(
-    source: Aggregates,
-    arms: Mapping[str, Arm],
-    columns: Mapping[SheetColumn, tuple[str, str]],
-) -> tuple[list[SheetRow], list[str | None]]:
-    """Build a row per arm with the number of each column's (data set, metric), and the notes.
-
-    The notes are about the columns of which the best is bold.
-    """
-    shown = [column.key for column in columns if column.metric]
-    rows, numbers = [], {}
-    for name, arm in arms.items():
-        cells, fast = {}, {}
-        for column, (dataset, metric) in columns.items():
-            cells[column.key] = source.cell("native", dataset, name, metric)
-            if column.timed:
-                fast[column.key] = source.cell("native", dataset, name, NATIVE_TIMES[FAST])
-        title = f"**{arm.name}** (main)" if arm is source.main_arm else arm.name
-        rows.append(SheetRow(name, title, cells, fast, compared=name in source.compared))
-        numbers[arm.short] = [cells[key] for key in shown]
-    by_column = zip(*numbers.values(), strict=True)
-    notes = [
-        describe_seeds(numbers),
-        explain_bold(source.config["native"]["significance"], by_column),
-        name_own_rows(arms.values()),
-        list_missing_rows(numbers),
-    ]
-    return rows, notes
-
-
 def build_winners(source: Aggregates) -> list[Sheet]:
     """Build Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
-    rows, main = [], source.main_arm.arm
-    for dataset in source.evaluate:
-        cells: dict[str, SheetValue] = {}
-        strong, is_measured = [], False
-        for metric in (PSNR, LPIPS):
-            of_any, of_baselines = (
-                find_best_arms(source, dataset, metric, arms)
-                for arms in (source.compared, source.baselines)
-            )
-            gap = read_value(source, gap_to_best, main, of_baselines, metric, dataset)
-            cells |= {
-                f"best_{metric.name}": _name_best(source, dataset, metric, of_any),
-                f"best_baseline_{metric.name}": _name_best(source, dataset, metric, of_baselines),
-                f"gap_{metric.name}": Summary(gap),
-            }
-            if of_baselines and is_better(source, dataset, metric, main, of_baselines[0]):
-                strong.append(f"gap_{metric.name}")
-            is_measured |= bool(of_any)
-        if is_measured:
-            name = name_dataset(source, "native", dataset)
-            rows.append(SheetRow(dataset, name, cells, strong=strong))
-    source.require(rows, "native", "PSNR or LPIPS to compare")
-    header, columns = ["Dataset"], []
+    main, columns = source.main_arm.arm, []
+    strong: dict[str, list[str]] = {dataset: [] for dataset in source.evaluate}
     for metric in (PSNR, LPIPS):
-        best = f"best {metric.title}"
-        header += [f"{best} (any)", f"{best} (baseline)", f"Δ {metric.title}"]
+        of_any, of_baselines = (
+            {name: find_best_arms(source, name, metric, arms) for name in source.evaluate}
+            for arms in (source.compared, source.baselines)
+        )
+        gaps = {
+            name: Summary(read_value(source, gap_to_best, main, best, metric, name))
+            for name, best in of_baselines.items()
+        }
+        gap = f"gap_{metric.name}"
         columns += [
-            SheetColumn(f"best_{metric.name}", "l1"),
-            SheetColumn(f"best_baseline_{metric.name}", "l1"),
-            SheetColumn(f"gap_{metric.name}", form=Form(metric.digits, signed=True)),
+            _build_best_column(source, metric, "best", "any", of_any),
+            _build_best_column(source, metric, "best_baseline", "baseline", of_baselines),
+            SheetColumn(
+                gap, f"Δ {metric.title}", gaps.__getitem__, digits=metric.digits, signed=True
+            ),
         ]
-    return [Sheet("winners", "l", columns, [header], [SheetGroup(rows)])]
+        for dataset, best in of_baselines.items():
+            if best and is_better(source, dataset, metric, main, best[0]):
+                strong[dataset].append(gap)
+    rows = [
+        SheetRow((dataset,), name_dataset(source, "native", dataset), strong[dataset])
+        for dataset in source.evaluate
+        if any(find_best_arms(source, dataset, m, source.compared) for m in (PSNR, LPIPS))
+    ]
+    source.require(rows, "native", "PSNR or LPIPS to compare")
+    return [Sheet("winners", "l", ["Dataset"], columns, [SheetGroup(rows)])]
+
+
+def _build_best_column(
+    source: Aggregates, metric: Metric, key: str, whose: str, best: Mapping[str, Sequence[str]]
+) -> SheetColumn:
+    """Build a column of the best arms by data set."""
+    names = {dataset: _name_best(source, dataset, metric, arms) for dataset, arms in best.items()}
+    return SheetColumn(
+        f"{key}_{metric.name}", f"best {metric.title} ({whose})", names.__getitem__, "l1"
+    )
 
 
 def _name_best(source: Aggregates, dataset: str, metric: Metric, best: Sequence[str]) -> str:
@@ -174,21 +176,16 @@ def _name_best(source: Aggregates, dataset: str, metric: Metric, best: Sequence[
 
 def build_fairness(source: Aggregates) -> list[Sheet]:
     """Build Table 8: trainable parameters of every arm and their ratio to the main arm's."""
-    counts = {row["arm"]: row["parameters"] for row in source.table("budget")}
+    counts = {arm: cell.mean for (arm, _), cell in source.cells("budget").items()}
     budget = compare_with_anchor(counts, source.config)
     arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in budget]
     source.require(arms, "budget", "arm of the main tables")
     arms.sort(key=lambda arm: arm.fairness_rank or len(source.arms) + 1)
     anchor = source.main_arm
-    rows = []
-    for arm in arms:
-        cells: dict[str, SheetValue] = {
-            "parameters": Summary(budget[arm.arm].parameters),
-            "ratio": Summary(budget[arm.arm].ratio),
-            "notes": arm.note,
-        }
-        title = f"**{arm.name}** (F1 anchor)" if arm is anchor else arm.name
-        rows.append(SheetRow(arm.arm, title, cells))
+    rows = [
+        SheetRow((arm.arm,), f"**{arm.name}** (F1 anchor)" if arm is anchor else arm.name)
+        for arm in arms
+    ]
     band = source.config["native"]["criteria"]["parameter_band"]
     outside = [arm.name for arm in arms if budget[arm.arm].in_band is False]
     judged = f"{join_words(outside) if outside else 'no arm'} outside the band"
@@ -197,13 +194,14 @@ def build_fairness(source: Aggregates) -> list[Sheet]:
         + (judged if anchor.arm in budget else "that arm is not in this run"),
         _describe_sizes(source.config),
     ]
-    header = ["Arm", "#params", "ratio", "Decoder / notes"]
     columns = [
-        SheetColumn("parameters", form=Form(0, thousands=True)),
-        SheetColumn("ratio", form=Form(3, unit="×")),
-        SheetColumn("notes", "p1.14"),
+        SheetColumn(
+            "parameters", "#params", lambda arm: Summary(budget[arm].parameters), thousands=True
+        ),
+        SheetColumn("ratio", "ratio", lambda arm: Summary(budget[arm].ratio), digits=3, unit="×"),
+        SheetColumn("notes", "Decoder / notes", lambda arm: source.arms[arm].note, "p1.14"),
     ]
-    return [Sheet("fairness", "l0.86", columns, [header], [SheetGroup(rows)], notes)]
+    return [Sheet("fairness", "l0.86", ["Arm"], columns, [SheetGroup(rows)], notes)]
 
 
 def _describe_sizes(config: Config) -> str | None:

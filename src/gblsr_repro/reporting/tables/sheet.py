@@ -1,78 +1,81 @@
-"""Hold a table as numbers, rows and columns by key, and format them with the best in bold.
+"""Hold a table as data: rows by what they are about, and columns that read a number for each.
 
-The functions of a table build such a sheet from the aggregates of a run or from the paper's;
-`build` joins both.
+The function of a table builds such a sheet from one side: the aggregates of a run, by one of its
+clocks, or the paper's. `build` joins the sides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby, product
 
 from ...analysis.metrics import Metric
 from ...analysis.statistics import Summary, mark_bold
-from ..layout import DASH, Cells, format_difference, format_summary
+from ..layout import DASH, Cells, Span, format_difference, format_summary
 
 SheetValue = Summary | str
-Texts = dict[str, str]
-"""The formatted cells of a row, by column."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a number is printed: decimals, and whether with deviation, sign, commas, and a unit."""
-
-    digits: int
-    spread: bool = False
-    signed: bool = False
-    thousands: bool = False
-    unit: str = ""
-
-    def format(self, number: Summary) -> str:
-        """Format a number; a dash stands where nothing is measured."""
-        if not number.measured:
-            return DASH
-        if self.signed:
-            text = format_difference(number.mean, self.digits)
-        elif self.thousands:
-            text = f"{number.mean:,.{self.digits}f}"
-        else:
-            text = format_summary(number, self.digits, self.spread)
-        return text + self.unit
+About = tuple[str, ...]
+"""What a row is about: an arm, a method, a data set or a group; a data set and a method."""
+Texts = dict[tuple[About, str], str]
+"""Formatted cells by what their row is about, and by the key of their column."""
 
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """A column: its key, its type (see `layout.Table`), and how its numbers are printed.
+    """A column: its key, its heading, what it reads for a row, and how that is printed.
 
-    A column without a form has texts. With a `metric` its best numbers are bold, group by group.
-    The cells of a `timed` one depend on the clock.
+    `read` takes what a row is about. `above` is a heading over several columns, in tables of two
+    header rows. `type` is that of `layout.Table`. Numbers have `digits` decimals and a unit, and
+    may have the deviation over seeds, a sign or commas. With a `metric` the best numbers are bold,
+    group by group. The cells of a `timed` column depend on the clock.
     """
 
     key: str
+    heading: str
+    read: Callable[..., SheetValue]
     type: str = "r"
-    form: Form | None = None
+    digits: int = 0
+    unit: str = ""
+    spread: bool = False
+    signed: bool = False
+    thousands: bool = False
     metric: Metric | None = None
     timed: bool = False
+    above: str = ""
 
     def format(self, value: SheetValue) -> str:
-        """Format a number; a text stays as it is."""
-        return self.form.format(value) if self.form and isinstance(value, Summary) else str(value)
+        """Format a number, a dash where nothing is measured; a text stays as it is."""
+        if isinstance(value, str):
+            return value
+        if not value.measured:
+            return DASH
+        if self.signed:
+            text = format_difference(value.mean, self.digits)
+        elif self.thousands:
+            text = f"{value.mean:,.{self.digits}f}"
+        else:
+            text = format_summary(value, self.digits, self.spread)
+        return text + self.unit
+
+
+def collect_numbers(columns: Iterable[SheetColumn], rows: Iterable[About]) -> list[Summary]:
+    """Collect the numbers that some columns have for rows."""
+    values = [column.read(*about) for about in rows for column in columns]
+    return [value for value in values if isinstance(value, Summary)]
 
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A row: the key of what it is about, its name, and its numbers and texts by column.
+    """A row: what it is about, and its name.
 
-    `fast` are the numbers of timed columns by this package's clock, `strong` the columns that are
-    bold whatever the others have. Only rows that are `compared` can be the best. A row with a
-    `beside_note` stands in tables beside the paper's alone, and so does that note.
+    `strong` are the columns that are bold whatever the others have. Only rows that are `compared`
+    can be the best. A row with a `beside_note` stands in tables beside the paper's alone, and so
+    does that note.
     """
 
-    key: str
+    about: About
     name: str
-    cells: Mapping[str, SheetValue]
-    fast: Mapping[str, Summary] = field(default_factory=dict)
     strong: Collection[str] = ()
     compared: bool = True
     beside_note: str = ""
@@ -80,10 +83,9 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class SheetGroup:
-    """Rows between two lines, below a heading if it has one; `key` tells those of equal rows."""
+    """Rows between two lines, below a heading if it has one."""
 
     rows: Sequence[SheetRow]
-    key: str = ""
     heading: str = ""
 
 
@@ -91,51 +93,66 @@ class SheetGroup:
 class Sheet:
     """A table before its cells are formatted; what is not said here is that of `layout.Table`.
 
-    `name_type` is the type of the column of names, which `header` has in front. `notes` are
-    sentences of the caption about what was measured, `evaluation_columns` those of the
-    configuration that the table is about (None: all). Where numbers are bold, so are those that a
-    test at the level `significance` does not distinguish from the best.
+    `name_type` is the type of the column of names, and `corner` its heading, in one header row or
+    two. `notes` are sentences of the caption about what was measured, `evaluation_columns` those of
+    the configuration that the table is about (None: all). Where numbers are bold, so are those that
+    a test at the level `significance` does not distinguish from the best. `printed` are texts, by
+    row and column, that stand instead of what is read.
     """
 
     label: str
     name_type: str
+    corner: Sequence[str]
     columns: Sequence[SheetColumn]
-    header: Sequence[Cells]
     groups: Sequence[SheetGroup]
     notes: Sequence[str | None] = ()
     evaluation_columns: Sequence[str] | None = None
     significance: float | None = None
     size: str = "footnotesize"
     separation: float = 4
+    printed: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
-    def rows(self) -> list[SheetRow]:
-        """All rows, group after group."""
-        return [row for group in self.groups for row in group.rows]
+    def header(self) -> list[Cells]:
+        """The header rows: the headings of columns, below those that stand above several."""
+        headings = [column.heading for column in self.columns]
+        *first, last = self.corner
+        if not first:
+            return [[last, *headings]]
+        spans = [(text, len([*same])) for text, same in groupby(c.above for c in self.columns)]
+        above = [Span(text, columns) if columns > 1 else text for text, columns in spans]
+        return [[*first, *above], [last, *headings]]
 
     def leave_out_beside_rows(self) -> Sheet:
         """Return the sheet without the rows that stand beside the paper's alone."""
-        left_out = {row.beside_note for row in self.rows} - {""}
+        left_out = {row.beside_note for group in self.groups for row in group.rows} - {""}
         groups = [
             replace(group, rows=[row for row in group.rows if not row.beside_note])
             for group in self.groups
         ]
         return replace(self, groups=groups, notes=[n for n in self.notes if n not in left_out])
 
-    def format_group(self, rows: Sequence[SheetRow]) -> list[Texts]:
-        """Format the cells of a group of rows, the best of a column in bold."""
-        texts: list[Texts] = [{} for _ in rows]
-        for column in self.columns:
-            best = self._find_best(column, rows)
-            for row, cells, is_best in zip(rows, texts, best, strict=True):
-                text = column.format(row.cells[column.key])
-                cells[column.key] = f"**{text}**" if is_best or column.key in row.strong else text
-        return texts
+    def read(self, column: SheetColumn, row: SheetRow) -> SheetValue:
+        """Read a cell, or take the printed one."""
+        text = self.printed.get((row.about[-1], column.key))
+        if text is None:
+            return column.read(*row.about)
+        try:
+            return Summary(float(text))
+        except ValueError:
+            return text
 
-    def _find_best(self, column: SheetColumn, rows: Sequence[SheetRow]) -> list[bool]:
-        if column.metric is None:
-            return [False] * len(rows)
-        values = [row.cells.get(column.key) for row in rows]
-        numbers = [value if isinstance(value, Summary) else Summary() for value in values]
-        compared = [row.compared for row in rows]
-        return mark_bold(numbers, column.metric, self.significance, compared)
+    def format_cells(self) -> Texts:
+        """Format all cells, the best of a column and group in bold."""
+        texts = {}
+        for group, column in product(self.groups, self.columns):
+            values = [self.read(column, row) for row in group.rows]
+            numbers = [value if isinstance(value, Summary) else Summary() for value in values]
+            best = [False] * len(values)
+            if column.metric:
+                compared = [row.compared for row in group.rows]
+                best = mark_bold(numbers, column.metric, self.significance, compared)
+            for row, value, is_best in zip(group.rows, values, best, strict=True):
+                text, is_bold = column.format(value), is_best or column.key in row.strong
+                texts[row.about, column.key] = f"**{text}**" if is_bold else text
+        return texts

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from itertools import product
 
 from ...analysis.derived import (
@@ -23,13 +24,13 @@ from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
 from ...config import OWN, Method
 from ...errors import UserError
-from ...evaluation import FAST, PAPER
 from ..captions import describe_seeds, list_missing_rows
-from ..layout import Cell, Cells, Span
 from ..names import name_dataset, select_methods
-from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 from .superres_quality import MEGA, describe_parameters
 
+Comparison = Callable[..., Estimate]
+"""One of the functions of `derived` that compare a method with another."""
 WIDTH = "r4.7em"
 """The type of the columns of Table 6."""
 
@@ -37,50 +38,54 @@ WIDTH = "r4.7em"
 class Efficiency:
     """Reader of PSNR-Y, times, memory and what was derived from them; NaN: not measured."""
 
-    def __init__(self, source: Aggregates, clock: str) -> None:
+    def __init__(self, source: Aggregates) -> None:
         self.source = source
         source.require(source.table("asr_latency"), "asr_latency", "rows")
-        self.timing = TimedSets.read(source.config, clock)
+        self.timing = TimedSets.read(source.config, source.clock)
         self.sets, self.scale, self.clock = self.timing
         asr = source.config["asr"]
+        self.base = asr["base_method"]
         self.grid = [*product(asr["evaluate"], map(format_scale, asr["scales"]))]
 
-    def read_psnr(self, dataset: str, method: str, scale: str) -> Summary:
+    def read_psnr(self, dataset: str, scale: str, method: str) -> Summary:
         """Read the PSNR-Y of a method in dB."""
         if not self.source.has("asr_quality"):  # where only times were taken
             return Summary()
         return self.source.cell("asr_quality", dataset, method, scale, PSNR_Y.name)
 
-    def read_latency(self, dataset: str, method: str, metric: str = "mean_ms") -> Summary:
+    def read_latency(self, dataset: str, metric: str, method: str) -> Summary:
         """Read a time of a method in ms or its peak memory in MiB."""
         return self.source.cell("asr_latency", dataset, method, self.scale, self.clock, metric)
 
-    def compare(self, compute: Callable[..., Estimate], method: str, reference: str) -> Summary:
+    def compare_times(self, compute: Comparison, reference: str, method: str) -> Summary:
         """Compare the times or the memory of a method with another's."""
         return Summary(read_value(self.source, compute, method, reference, self.timing))
 
+    def compare_quality(self, compute: Comparison, scales: Sequence[str], method: str) -> Summary:
+        """Compare the PSNR-Y of a method with that of base, on the cells of some scales."""
+        cells = [cell for cell in self.list_cells(method) if cell[1] in scales]
+        return Summary(read_value(self.source, compute, method, self.base, cells))
+
     def list_cells(self, method: str) -> list[GridCell]:
         """List the cells (data set and scale factor) whose PSNR-Y both a method and base have."""
-        both = (method, self.source.config["asr"]["base_method"])
         return [
-            (dataset, scale)
-            for dataset, scale in self.grid
-            if all(self.read_psnr(dataset, name, scale).measured for name in both)
+            cell
+            for cell in self.grid
+            if all(self.read_psnr(*cell, name).measured for name in (method, self.base))
         ]
 
-    def list_notes(self, methods: Iterable[str], averaged: Iterable[str]) -> list[str | None]:
-        """List for the caption over how many seeds numbers are, and which methods have no time.
-
-        `methods` are the rows of the table, `averaged` all methods that its numbers are of.
-        """
-        rows, timed = {}, {}
-        for method in averaged:
-            name = self.source.methods[method].name
-            timed[name] = [self.read_latency(dataset, method) for dataset in self.sets]
-            quality = (self.read_psnr(dataset, method, scale) for dataset, scale in self.grid)
-            rows[name] = [*timed[name], *quality]
-        names = [self.source.methods[method].name for method in methods]
-        missing = list_missing_rows({name: timed[name] for name in names})
+    def list_notes(self, methods: Collection[str]) -> list[str | None]:
+        """List for the caption over how many seeds numbers are, and which methods have no time."""
+        names = {method: self.source.methods[method].name for method in (*methods, self.base)}
+        timed = {
+            method: [self.read_latency(dataset, "mean_ms", method) for dataset in self.sets]
+            for method in names
+        }
+        rows = {
+            name: [*timed[method], *(self.read_psnr(*cell, method) for cell in self.grid)]
+            for method, name in names.items()
+        }
+        missing = list_missing_rows({names[method]: timed[method] for method in methods})
         return [describe_seeds(rows, spread=False), missing]
 
 
@@ -90,54 +95,50 @@ def build_asr_latency(source: Aggregates) -> list[Sheet]:
     Times are shown for the first and the last timed set; speed ratios are geometric means over all
     of them.
     """
-    plain, fast = (Efficiency(source, clock) for clock in (PAPER, FAST))
+    efficiency = Efficiency(source)
     baselines = select_methods(source, "baseline")
     family = {
         name: method
         for name, method in select_methods(source, "base", "variant").items()
         if method.table == "main"
     }
-    own = select_methods(source, OWN)
-    references = _select_references(baselines)
-    sets = list(dict.fromkeys((plain.sets[0], plain.sets[-1])))
-    columns = [
-        *(SheetColumn(f"psnr_y_{name}", WIDTH, Form(PSNR_Y.digits)) for name in sets),
-        *(SheetColumn(f"ms_{name}", WIDTH, Form(2), timed=True) for name in sets),
-        *(
-            SheetColumn(f"speed_{name}", WIDTH, Form(2, unit="×"), timed=True)
-            for name in references
-        ),
+    parts = [part for part in (baselines, family, select_methods(source, OWN)) if part]
+    methods = {name: method for part in parts for name, method in part.items()}
+    sets = list(dict.fromkeys((efficiency.sets[0], efficiency.sets[-1])))
+    columns = _build_latency_columns(efficiency, sets, baselines)
+    groups = [
+        SheetGroup([SheetRow((name,), _format_name(method)) for name, method in part.items()])
+        for part in parts
     ]
-    groups = []
-    for part in (baselines, family, own):
-        rows = []
-        for name, method in part.items():
-            psnr = {f"psnr_y_{each}": plain.read_psnr(each, name, plain.scale) for each in sets}
-            times, fast_times = (
-                _read_times(efficiency, name, sets, references) for efficiency in (plain, fast)
-            )
-            rows.append(SheetRow(name, _format_name(method), psnr | times, fast_times))
-        if rows:
-            groups.append(SheetGroup(rows))
-    titles = [f"{name_dataset(source, 'asr', name)} ×{plain.scale}" for name in sets]
-    speeds = [f"vs {baselines[name].name}" for name in references]
-    spans = [(PSNR_Y.arrowed_heading, titles), ("ms/img ↓", titles), ("Speed ↑", speeds)]
-    first: list[Cell] = ["Method"]
-    first += [Span(text, len(members)) for text, members in spans if members]
-    second = ["", *(member for _, members in spans for member in members)]
-    methods = baselines | family | own
+    notes = [describe_parameters(source, methods), *efficiency.list_notes(methods)]
+    corner = ["Method", ""]
     return [
-        Sheet(
-            "asr_latency_main",
-            "l1",
-            columns,
-            [first, second],
-            groups,
-            [describe_parameters(source, methods), *plain.list_notes(methods, methods)],
-            sets,
-            separation=2,
-        )
+        Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets, separation=2),
     ]
+
+
+def _build_latency_columns(
+    efficiency: Efficiency, sets: Sequence[str], baselines: Mapping[str, Method]
+) -> list[SheetColumn]:
+    """Build the columns of Table 6: PSNR-Y and time on some sets, speeds against baselines."""
+    source, scale = efficiency.source, efficiency.scale
+    titles = {name: f"{name_dataset(source, 'asr', name)} ×{scale}" for name in sets}
+    quality = {name: partial(efficiency.read_psnr, name, scale) for name in sets}
+    times = {name: partial(efficiency.read_latency, name, "mean_ms") for name in sets}
+    speeds = {
+        name: partial(efficiency.compare_times, geometric_mean_speed, name)
+        for name in _select_references(baselines)
+    }
+    # fmt: off
+    return [
+        *(SheetColumn(f"psnr_y_{name}", titles[name], read, WIDTH, PSNR_Y.digits,
+                      above=PSNR_Y.arrowed_heading) for name, read in quality.items()),
+        *(SheetColumn(f"ms_{name}", titles[name], read, WIDTH, 2, timed=True,
+                      above="ms/img ↓") for name, read in times.items()),
+        *(SheetColumn(f"speed_{name}", f"vs {baselines[name].name}", read, WIDTH, 2, "×",
+                      timed=True, above="Speed ↑") for name, read in speeds.items()),
+    ]
+    # fmt: on
 
 
 def _select_references(baselines: Mapping[str, Method]) -> list[str]:
@@ -145,19 +146,7 @@ def _select_references(baselines: Mapping[str, Method]) -> list[str]:
     first: dict[str, str] = {}
     for name, method in baselines.items():
         first.setdefault(method.encoder, name)
-    return [name for name in baselines if name in first.values()]
-
-
-def _read_times(
-    efficiency: Efficiency, method: str, sets: Sequence[str], references: Sequence[str]
-) -> dict[str, Summary]:
-    """Read the timed cells of a method in Table 6: its time on some sets, and its speeds."""
-    times = {f"ms_{dataset}": efficiency.read_latency(dataset, method) for dataset in sets}
-    speeds = {
-        f"speed_{other}": efficiency.compare(geometric_mean_speed, method, other)
-        for other in references
-    }
-    return times | speeds
+    return [*first.values()]
 
 
 def _format_name(method: Method) -> str:
@@ -170,8 +159,8 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
     `part` of the paper is main or appendix; the base stands above the variants of the main text
     alone.
     """
-    plain, fast = (Efficiency(source, clock) for clock in (PAPER, FAST))
-    base = source.config["asr"]["base_method"]
+    efficiency = Efficiency(source)
+    base = efficiency.base
     variants = select_methods(source, "variant")
     methods = [name for name, method in variants.items() if method.table == part]
     if part == "main":
@@ -180,80 +169,62 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
         raise UserError(
             f"Config: asr.methods has no variant for the table asr_pareto_{part}; add one."
         )
-    title = name_dataset(source, "asr", plain.sets[-1])
-    header: list[Cells] = [
-        [
-            "Variant",
-            "Params (M)",
-            Span("Mean ΔPSNR-Y (dB)", 2),
-            "Worst-cell",
-            "Mean speedup",
-            f"{title} peak",
-            "Mean mem",
-        ],
-        ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],
+    rows = [SheetRow((name,), _format_name(source.methods[name])) for name in methods]
+    columns = _build_pareto_columns(efficiency)
+    notes = [
+        _list_partial_variants(efficiency, [name for name in methods if name != base]),
+        *efficiency.list_notes(methods),
     ]
-    columns = [
-        SheetColumn("parameters", "r3.6em", Form(3)),
-        SheetColumn("trained", "r4.4em", Form(4, signed=True)),
-        SheetColumn("untrained", "r4.4em", Form(4, signed=True)),
-        SheetColumn("worst", "r4.5em", Form(4, signed=True)),
-        SheetColumn("speed", "r4.5em", Form(3, unit="×"), timed=True),
-        SheetColumn("peak", "r4.8em", Form(1), timed=True),
-        SheetColumn("saved", "r5.6em", Form(2, signed=True, unit="%"), timed=True),
-    ]
-    rows = []
-    for name in methods:
-        quality = _compare_quality(plain, name, base)
-        cost, fast_cost = (_compare_cost(each, name, base) for each in (plain, fast))
-        title = _format_name(source.methods[name])
-        rows.append(SheetRow(name, title, quality | cost, fast_cost))
+    label, corner = f"asr_pareto_{part}", ["Variant", ""]
+    return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes, separation=2)]
+
+
+def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:
+    """Build the columns of Tables 7 and 12."""
+    source, base, asr = efficiency.source, efficiency.base, efficiency.source.config["asr"]
+    every, trained = (
+        [format_scale(scale) for scale in asr[name]] for name in ("scales", "trained_scales")
+    )
+    others = [scale for scale in every if scale not in trained]
+    inside, outside = (
+        partial(efficiency.compare_quality, mean_psnr_gap, scales) for scales in (trained, others)
+    )
+    speed, saved = (
+        partial(efficiency.compare_times, compute, base) for compute in (mean_speed, memory_saved)
+    )
+    timed = efficiency.sets[-1]
+    peak = partial(efficiency.read_latency, timed, PEAK)
+    title = f"{name_dataset(source, 'asr', timed)} peak"
+    gap = "Mean ΔPSNR-Y (dB)"
+
+    def read_parameters(method: str) -> Summary:
+        return Summary(source.parameters(method) / MEGA)
+
+    def read_lowest(method: str) -> SheetValue:
+        lowest = efficiency.compare_quality(lowest_psnr_gap, every, method)
+        return "n/a" if method == base else lowest
+
+    # fmt: off
     return [
-        Sheet(
-            f"asr_pareto_{part}",
-            "l1",
-            columns,
-            header,
-            [SheetGroup(rows)],
-            [
-                _list_partial_variants(plain, [name for name in methods if name != base]),
-                *plain.list_notes(methods, [base, *methods]),
-            ],
-            separation=2,
-        )
+        SheetColumn("parameters", "", read_parameters, "r3.6em", 3, above="Params (M)"),
+        SheetColumn("trained", "ID ↑", inside, "r4.4em", 4, signed=True, above=gap),
+        SheetColumn("untrained", "OOD ↑", outside, "r4.4em", 4, signed=True, above=gap),
+        SheetColumn("worst", "Δ (dB)", read_lowest, "r4.5em", 4, signed=True, above="Worst-cell"),
+        SheetColumn("speed", "vs base ↑", speed, "r4.5em", 3, "×", timed=True,
+                    above="Mean speedup"),
+        SheetColumn("peak", "(MB) ↓", peak, "r4.8em", 1, timed=True, above=title),
+        SheetColumn("saved", "reduction ↑", saved, "r5.6em", 2, "%", signed=True, timed=True,
+                    above="Mean mem"),
     ]
+    # fmt: on
 
 
 def _list_partial_variants(efficiency: Efficiency, variants: Sequence[str]) -> str | None:
     """List for the caption the variants that lack cells of the quality grid."""
-    size, texts = len(efficiency.grid), []
-    for method in variants:
-        count = len(efficiency.list_cells(method))
-        if count < size:
-            texts.append(f"{efficiency.source.methods[method].name} {count} of {size}")
+    counts = {method: len(efficiency.list_cells(method)) for method in variants}
+    texts = [
+        f"{efficiency.source.methods[method].name} {count} of {len(efficiency.grid)}"
+        for method, count in counts.items()
+        if count < len(efficiency.grid)
+    ]
     return f"Measured cells: {', '.join(texts)}" if texts else None
-
-
-def _compare_quality(efficiency: Efficiency, method: str, base: str) -> dict[str, SheetValue]:
-    """Compare a variant with the base in quality, beside its parameters in millions."""
-    source = efficiency.source
-    cells = efficiency.list_cells(method)
-    scales = [*map(format_scale, source.config["asr"]["trained_scales"])]
-    trained = [cell for cell in cells if cell[1] in scales]
-    others = [cell for cell in cells if cell[1] not in scales]
-    lowest = Summary(read_value(source, lowest_psnr_gap, method, base, cells))
-    return {
-        "parameters": Summary(source.parameters(method) / MEGA),
-        "trained": Summary(read_value(source, mean_psnr_gap, method, base, trained)),
-        "untrained": Summary(read_value(source, mean_psnr_gap, method, base, others)),
-        "worst": "n/a" if method == base else lowest,
-    }
-
-
-def _compare_cost(efficiency: Efficiency, method: str, base: str) -> dict[str, Summary]:
-    """Compare a variant with the base in speed and memory, beside its peak in MiB."""
-    return {
-        "speed": efficiency.compare(mean_speed, method, base),
-        "peak": efficiency.read_latency(efficiency.sets[-1], method, PEAK),
-        "saved": efficiency.compare(memory_saved, method, base),
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ...analysis.metrics import PSNR_Y, SUPERRES, Metric
 from ...analysis.reader import BICUBIC, Aggregates
@@ -12,11 +12,12 @@ from ...config import OWN
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows, name_own_rows
 from ..names import name_dataset, select_compared_methods
-from .sheet import Form, Sheet, SheetColumn, SheetGroup, SheetRow
+from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
 MEGA = 1e6
 SCALES_IN_FOOTNOTESIZE = 3
 """Columns with spreads that a page is wide enough for in the usual type size of tables."""
+BICUBIC_NOTE = "Bicubic interpolation is not trained and has no spread"
 
 
 def build_asr_quality(source: Aggregates, scales: str) -> list[Sheet]:
@@ -44,47 +45,57 @@ def build_asr_quality_at_every_scale(source: Aggregates) -> list[Sheet]:
 
 def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], label: str) -> Sheet:
     """Build one block of methods per evaluation set, with one column per scale."""
-    scale_keys = [format_scale(scale) for scale in scales]
-    methods = select_compared_methods(source)
-    titles = {name: method.name for name, method in methods.items()}
-    # The paper has no bicubic row, so it stands where the measured numbers have company only.
-    beside = {}
-    if BICUBIC in {*source.frame("asr_quality")["method"]}:
-        titles = {BICUBIC: "Bicubic", **titles}
-        beside = {BICUBIC: "Bicubic interpolation is not trained and has no spread"}
-    groups = []
-    numbers: dict[str, list[Summary]] = {name: [] for name in titles}
-    for dataset in source.config["asr"]["evaluate"]:
-        rows = []
-        for name, title in titles.items():
-            cells = {
-                f"x{key}": source.cell("asr_quality", dataset, name, key, metric.name)
-                for key in scale_keys
-            }
-            is_own = name in methods and methods[name].group == OWN
-            note = beside.get(name, "")
-            rows.append(SheetRow(name, title, cells, compared=not is_own, beside_note=note))
-            numbers[name] += cells.values()
-        groups.append(SheetGroup(rows, dataset, f"**{name_dataset(source, 'asr', dataset)}**"))
-    trained = {methods[name].name: cells for name, cells in numbers.items() if name in methods}
-    measured = [cell for cells in trained.values() for cell in cells if cell.measured]
-    what = f"{metric.name} at the scales {', '.join(scale_keys)}"
+    keys = [format_scale(scale) for scale in scales]
+    methods, sets = select_compared_methods(source), [*source.config["asr"]["evaluate"]]
+
+    def read_at(scale: str) -> Callable[[str, str], Summary]:
+        return lambda dataset, method: source.cell(
+            "asr_quality", dataset, method, scale, metric.name
+        )
+
+    columns = [
+        SheetColumn(
+            f"{metric.name}_x{key}",
+            f"×{key}",
+            read_at(key),
+            digits=metric.digits,
+            spread=True,
+            metric=metric,
+        )
+        for key in keys
+    ]
+    numbers = {
+        method.name: collect_numbers(columns, [(dataset, name) for dataset in sets])
+        for name, method in methods.items()
+    }
+    measured = [cell for cells in numbers.values() for cell in cells if cell.measured]
+    what = f"{metric.name} at the scales {', '.join(keys)}"
     source.require(measured, "asr_quality", what)
+    # The paper has no bicubic row, so it stands where the measured numbers have company only.
+    has_bicubic = any(BICUBIC in key for key in source.cells("asr_quality"))
+    groups = []
+    for dataset in sets:
+        rows = [
+            SheetRow((dataset, name), method.name, compared=method.group != OWN)
+            for name, method in methods.items()
+        ]
+        if has_bicubic:
+            rows.insert(0, SheetRow((dataset, BICUBIC), "Bicubic", beside_note=BICUBIC_NOTE))
+        groups.append(SheetGroup(rows, f"**{name_dataset(source, 'asr', dataset)}**"))
     notes = [
         f"{metric.title} in {metric.unit}" if metric.unit else metric.title,
         name_own_rows(methods.values()),
-        describe_seeds(trained),
-        *beside.values(),
+        describe_seeds(numbers),
+        BICUBIC_NOTE if has_bicubic else None,
         describe_parameters(source, methods),
-        list_missing_rows(trained),
+        list_missing_rows(numbers),
     ]
-    form = Form(metric.digits, spread=True)
-    wide = len(scale_keys) > SCALES_IN_FOOTNOTESIZE
+    wide = len(keys) > SCALES_IN_FOOTNOTESIZE
     return Sheet(
         label,
         "l1" if wide else "l",
-        [SheetColumn(f"x{key}", form=form, metric=metric) for key in scale_keys],
-        [["Method", *(f"×{key}" for key in scale_keys)]],
+        ["Method"],
+        columns,
         groups,
         notes,
         size="scriptsize" if wide else "footnotesize",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from math import isnan, nan
+from math import isnan
 
 from ...analysis import schemas
 from ...analysis.reader import Aggregates
@@ -35,6 +35,7 @@ TITLES = {
     VARIANTS: "Variants of the GB-LSR family",
     OWN: "Not of the paper and not in the total",
 }
+TOTAL = "total"
 
 
 def build_training_time(source: Aggregates, benchmark: str) -> list[Sheet]:
@@ -58,29 +59,33 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
             "first."
         )
     whole = add_up(papers.values())
+    shown = {**groups, TOTAL: whole}
     noun = "arm" if benchmark == "native" else "method"
 
     def build_row(group: str) -> SheetRow:
         trainings = groups[group]
         shorts = ", ".join(names[arm] for arm in trainings.members)
         count = _count_runs(trainings.runs, len(trainings.members), noun)
-        name = f"{_name_group(group)} ({shorts}; {count})"
-        return SheetRow(group, name, _format_times(trainings))
+        return SheetRow((group,), f"{_name_group(group)} ({shorts}; {count})")
 
-    cells = _format_times(whole) | {"per_run": ""}
-    total = SheetRow("total", "**Total**", cells, strong=("runs", "total"))
+    def read_range(group: str) -> str:
+        times = shown[group].shortest_seconds, shown[group].longest_seconds
+        return "" if group == TOTAL else "–".join(dict.fromkeys(map(format_time, times)))
+
+    columns = [
+        SheetColumn("runs", "runs", lambda group: f"{shown[group].runs}"),
+        SheetColumn("per_run", "per-run", read_range),
+        SheetColumn("total", "total", lambda group: format_time(shown[group].total_seconds)),
+    ]
+    body = [[*map(build_row, papers)], [SheetRow((TOTAL,), "**Total**", strong=("runs", "total"))]]
+    body += [[build_row(OWN)]] if OWN in groups else []
     trained = f"Trained on {join_words(whole.devices, 'or')}" if whole.devices else None
     notes: list[str | None] = [trained or "Device not recorded"]
     if benchmark == "native":
         arms = read_arms()
         notes.append(_describe_sharing([arms[name] for name in names if name in whole.members]))
-    header = ["Training group", "runs", "per-run", "total"]
-    parts = [[*map(build_row, papers)], [total]]
-    if OWN in groups:
-        parts.append([build_row(OWN)])
-    columns = [SheetColumn(key) for key in ("runs", "per_run", "total")]
-    body = [SheetGroup(rows) for rows in parts]
-    return Sheet(f"compute_{benchmark}", "p1", columns, [header], body, notes)
+    label, corner = f"compute_{benchmark}", ["Training group"]
+    return Sheet(label, "p1", corner, columns, [*map(SheetGroup, body)], notes)
 
 
 def _name_group(group: str) -> str:
@@ -106,17 +111,7 @@ def _count_runs(runs: int, members: int, noun: str) -> str:
     return f"{text}, {runs} runs in all" if rest else f"{text} × {format_count(seeds, 'seed')}"
 
 
-def _format_times(trainings: RunTotals) -> dict[str, str]:
-    """Format the cells of runs: their number, shortest to longest time, and total time."""
-    shortest, longest, total = (
-        format_clock(trainings.seconds.get(name, nan))
-        for name in ("shortest_seconds", "longest_seconds", "total_seconds")
-    )
-    per_run = "–".join(dict.fromkeys((shortest, longest)))
-    return {"runs": f"{trainings.runs}", "per_run": per_run, "total": total}
-
-
-def format_clock(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m; NaN is a dash."""
     if isnan(seconds):
         return DASH
