@@ -25,7 +25,7 @@ from gblsr_repro.analysis.provenance.comparison import build_provenance
 from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS, list_columns
+from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, list_columns
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import Config, find_row, load, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
