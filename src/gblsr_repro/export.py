@@ -30,7 +30,7 @@ from .runs import load_run
 OPSET = 17
 INPUT, OUTPUT = "image", "enlarged"
 LARGEST_FILE = 1 << 31  # bytes of a protobuf message, which an ONNX file is
-EXAMPLE = (16, 16)  # the size that is traced; the file takes any
+TRACED_SIZE = (16, 16)  # the size that is traced; the file takes any
 
 
 class FoldedModel(nn.Module):
@@ -124,7 +124,7 @@ def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> No
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
             FoldedModel(loaded, decoder, scale).eval(),
-            (torch.zeros(1, COLORS, *EXAMPLE),),
+            (torch.zeros(1, COLORS, *TRACED_SIZE),),
             temporary,
             opset_version=OPSET,
             input_names=[INPUT],

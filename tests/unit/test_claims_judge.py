@@ -13,7 +13,7 @@ from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis.claims.cells import list_cells
 from gblsr_repro.analysis.claims.judge import judge, judge_all
-from gblsr_repro.analysis.claims.stated import BY_ROW, CLAIMS, COLUMNS, MEASURES, Claim
+from gblsr_repro.analysis.claims.stated import CELL_MEASURES, CLAIMS, COLUMNS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.provenance.differences import Provenance, Scope
@@ -63,7 +63,7 @@ def test_only_the_data_sets_of_a_claim_count() -> None:
     assert row("winners kodak gap_psnr", partial).verdict == Verdict.REPRODUCED
     found = row("winners set14 gap_psnr", partial)
     assert (found.verdict, found.holds) == (Verdict.DIFFERENT, "yes")
-    assert "3 of 14 images of Set14" in found.conditions
+    assert "3 of 14 images of Set14" in found.differences
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_under_other_conditions_the_numbers_alone_say_whether_a_claim_would_hold
     other = [*without("native", **key), {**key, "mean": mean, "std": std, "n": 3}]
     found = row("winners kodak best_psnr", fewer, native=other)
     assert (found.verdict, found.holds, found.interval) == (Verdict.DIFFERENT, holds, interval)
-    assert found.conditions == "steps: 40 (paper: 2,000)"
+    assert found.differences == "steps: 40 (paper: 2,000)"
 
 
 def test_one_seed_each_decides_no_order_within_the_published_deviations() -> None:
@@ -107,7 +107,7 @@ def test_center_crops_qualify_a_verdict() -> None:
         replace(NATIVE, evaluate={**NATIVE.evaluate, "urban100": [crops]}),
     )
     assert found.qualified_verdict == "reproduced, urban100: crops in place of Urban100"
-    assert found.conditions == "urban100: crops in place of Urban100"
+    assert found.differences == "urban100: crops in place of Urban100"
     stand_in = crops.model_copy(update={"dataset": "demo_urban100"})
     for other in (stand_in, crops.model_copy(update={"images": 30, "complete": False})):
         sets = {**NATIVE.evaluate, "urban100": [other]}
@@ -142,13 +142,13 @@ def test_other_training_images_qualify_a_verdict() -> None:
     other = [made.image_set("bsds500", "BSDS500", 399, 399, stands_in_for="div2k_train")]
     found = row("winners kodak gap_psnr", replace(NATIVE, preset="mirror", train=other))
     assert (found.verdict, found.holds) == (Verdict.REPRODUCED, "yes")
-    assert found.qualifier == found.conditions == "trained on BSDS500 in place of DIV2K"
+    assert found.qualifier == found.differences == "trained on BSDS500 in place of DIV2K"
     # Beside another condition that blocks a verdict it is one of the conditions.
     fewer = set_setting(NATIVE, "native.training.steps", 40)
     blocked = row("winners kodak gap_psnr", replace(fewer, train=other))
     assert (blocked.verdict, blocked.qualifier) == (Verdict.DIFFERENT, "")
     unknown = row("winners kodak gap_psnr", replace(NATIVE, train=()))
-    assert (unknown.verdict, unknown.conditions) == (
+    assert (unknown.verdict, unknown.differences) == (
         Verdict.DIFFERENT, "trained on images not recorded")  # fmt: skip
     assert row("fairness gblsr_scalar parameters", replace(NATIVE, train=other)).qualifier == ""
 
@@ -166,7 +166,7 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
 def test_a_claim_that_reads_times_counts_the_conditions_of_timings() -> None:
     found = row("inference_native", replace(NATIVE, timed_on=["NVIDIA A100"]))
     timed = "timed on: NVIDIA A100 (paper: NVIDIA H200)"
-    assert (found.verdict, found.conditions) == (Verdict.OTHER_DEVICE, timed)
+    assert (found.verdict, found.differences) == (Verdict.OTHER_DEVICE, timed)
     assert row("inference_native", replace(NATIVE, shared_gpu=["wire"])).verdict == (
         Verdict.NOT_JUDGED
     )
@@ -188,14 +188,14 @@ def test_a_gap_to_the_control_arm_counts_the_conditions_of_that_arm(claim: str) 
     assert row(claim).verdict == Verdict.REPRODUCED
     found = row(claim, set_seeds(NATIVE, {"gblsr_scalar": [0]}))
     seeds = "seeds of Scalar: 0 (paper: 0, 1, 2)"
-    assert (found.verdict, found.conditions) == (Verdict.DIFFERENT, seeds)
+    assert (found.verdict, found.differences) == (Verdict.DIFFERENT, seeds)
 
 
 def test_structure_follows_from_the_code_whatever_is_run() -> None:
     demo = [replace(paper, preset="demo") for paper in (NATIVE, ASR)]
     assert row("fairness gblsr_scalar parameters").verdict == Verdict.FROM_CODE
     found = row("fairness gblsr_scalar parameters", *demo)
-    assert (found.verdict, found.holds, found.conditions) == (Verdict.FROM_CODE, "yes", "")
+    assert (found.verdict, found.holds, found.differences) == (Verdict.FROM_CODE, "yes", "")
     smaller = [{"statistic": "gblsr_scalar", "mean": 12.0}]
     assert (
         row("fairness gblsr_scalar parameters", structure=smaller).verdict == Verdict.NOT_REPRODUCED
@@ -227,7 +227,7 @@ def test_a_rule_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 def test_what_measures_a_claim_belongs_to_one() -> None:
     assert {*MEASURES} <= {*CLAIMS}
-    assert {*BY_ROW} == {*COLUMNS}
+    assert {*CELL_MEASURES} == {*COLUMNS}
 
 
 # --- files ----------------------------------------------------------------------------------------

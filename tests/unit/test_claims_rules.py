@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gblsr_repro.analysis.claims.published import Published
-from gblsr_repro.analysis.claims.rules import RULES, Agreement, AgreementRule
+from gblsr_repro.analysis.claims.rules import AGREEMENT_RULES, Agreement, AgreementRule
 from gblsr_repro.analysis.estimates import Estimate
 from gblsr_repro.analysis.metrics import MARGINS, Margin
 from gblsr_repro.config import find_repository_root
@@ -19,7 +19,9 @@ ERROR = 0.1  # of every estimate below, of two sides with three seeds each
 T90, T95 = 2.1318, 2.7764  # two-sided, 4 degrees of freedom
 HALF, APART, ONE = T90 * math.hypot(ERROR, ERROR), T95 * math.hypot(ERROR, ERROR), T95 * ERROR
 MARGIN, SHARE = Margin(0.5, ""), Margin(0.1, "", relative=True)
-EQUALS, TIE, ORDERING, EXACT = (RULES[name] for name in ("equals", "tie", "ordering", "exact"))
+EQUALS, TIE, ORDERING, EXACT = (
+    AGREEMENT_RULES[name] for name in ("equals", "tie", "ordering", "exact")
+)
 
 
 def estimate(*values: float, error: float = ERROR, freedom: float = 4.0) -> Estimate:
@@ -55,14 +57,14 @@ def judged(rule: AgreementRule, published: str, *values: float, error: float = E
         (ORDERING(None), "> 0", -ONE - 0.001, FAILS),
         (ORDERING(None), "< 0", ONE - 0.001, UNDECIDED),
         (ORDERING(None), "< 0", -ONE - 0.001, HOLDS),
-        (RULES["bound"](None), "<= 2.0", 2.0 - ONE - 0.001, HOLDS),
-        (RULES["bound"](None), "<= 2.0", 2.0 + ONE + 0.001, FAILS),
+        (AGREEMENT_RULES["bound"](None), "<= 2.0", 2.0 - ONE - 0.001, HOLDS),
+        (AGREEMENT_RULES["bound"](None), "<= 2.0", 2.0 + ONE + 0.001, FAILS),
         (EXACT(None), "<= 0.75", 0.75, HOLDS),
         (EXACT(None), "<= 0.75", 0.7501, FAILS),
         (EXACT(None), "3", 2.0, FAILS),
         (EXACT(None), "0.98", 0.9849, HOLDS),
         (EXACT(None), "0.98", 0.9851, FAILS),
-        (RULES["shown"](None), "0.1", 7.0, SHOWN),
+        (AGREEMENT_RULES["shown"](None), "0.1", 7.0, SHOWN),
     ],
 )
 def test_where_each_rule_changes_its_mind(
@@ -74,9 +76,9 @@ def test_where_each_rule_changes_its_mind(
 @pytest.mark.parametrize(
     ("rule", "published", "value", "agreement"),
     [
-        (RULES["bound"](SHARE), "<= 10", 10.9, HOLDS),  # a training time
-        (RULES["bound"](SHARE), "<= 10", 11.1, FAILS),
-        (RULES["bound"](None), "<= 2.0", 2.0, HOLDS),
+        (AGREEMENT_RULES["bound"](SHARE), "<= 10", 10.9, HOLDS),  # a training time
+        (AGREEMENT_RULES["bound"](SHARE), "<= 10", 11.1, FAILS),
+        (AGREEMENT_RULES["bound"](None), "<= 2.0", 2.0, HOLDS),
         (ORDERING(None), "> 0", 0.0, FAILS),
         (EQUALS(MARGIN), "2.0", 2.5, HOLDS),
         (EQUALS(MARGIN), "2.0", 2.51, FAILS),

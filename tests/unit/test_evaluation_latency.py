@@ -134,9 +134,9 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
         "small": [image("i8"), image("i16", 16)],
         "large": [image("i9", 9), image("i64", 64)],
     }
-    example = torch.zeros(1, 3, latency.EXAMPLE, latency.EXAMPLE)
+    example = torch.zeros(1, 3, latency.EXAMPLE_SIDE, latency.EXAMPLE_SIDE)
     saved = timing.count_saved_bytes(model, example, model)
-    room = 1.75 * saved / (latency.EXAMPLE + 8) ** 2 * (64 + 8) ** 2
+    room = 1.75 * saved / (latency.EXAMPLE_SIDE + 8) ** 2 * (64 + 8) ** 2
 
     def time(free):
         monkeypatch.setattr(runtime, "measure_free_memory", lambda device: free)

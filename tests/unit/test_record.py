@@ -195,7 +195,7 @@ def test_a_second_machine_adds_its_seeds(grown: Path) -> None:
     pair = "20.55 ± 0.07 / 22.31".replace(" ", "\N{NO-BREAK SPACE}")
     assert f"| Scalar | 2 | {pair} | {p:.3f} |" in page
     assert {row["commit"] for row in made.rows(record / "runs.csv")} == {"c0ffee0", "c0ffee1"}
-    conditions = {row.conditions for row in read_claims(record / "claims.csv") if row.conditions}
+    conditions = {row.differences for row in read_claims(record / "claims.csv") if row.differences}
     assert any("seeds: 0, 1" in text for text in conditions)
 
 

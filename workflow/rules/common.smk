@@ -19,7 +19,7 @@ from gblsr_repro import dependencies, evaluation
 from gblsr_repro.config import get_address, parse_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.analysis import schemas
-from gblsr_repro.released.folder import check_output, find_weights
+from gblsr_repro.released.folder import check_replaced_run, find_weights
 from gblsr_repro.released.known import list_known_files
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
@@ -198,7 +198,7 @@ def find_released(name, seed):
     Exit with an error without it, and where a trained run would be replaced.
     """
     row, benchmark = (ARMS[name], "native") if name in ARMS else (METHODS[name], "asr")
-    check_output(Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), row, int(seed))
+    check_replaced_run(Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), row, int(seed))
     address = get_address(name, seed, config)
     return [] if parse_address(address) else find_weights(Path(address).expanduser())
 

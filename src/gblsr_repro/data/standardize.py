@@ -29,7 +29,7 @@ from .sources import (
 )
 
 SPLITS = ("train", "validation")
-INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
+ARRAY_INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
 
 
 def split_indices(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
@@ -147,4 +147,4 @@ def standardize_images(name: str, config: Config, output: Path) -> None:
                 yield crop_center(pixels, size)
 
     facts = {"datasets": [describe_dataset(dataset, config) for dataset in datasets]}
-    write_array(output, (size, size, 3), crop_all(), INDEX_COLUMNS, index, facts)
+    write_array(output, (size, size, 3), crop_all(), ARRAY_INDEX_COLUMNS, index, facts)

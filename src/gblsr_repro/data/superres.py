@@ -35,7 +35,7 @@ from .sources import (
     refuse_training_images,
 )
 
-INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
+PACKED_INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
 RESIDENT_SHARE = 0.25
 """The pixels are kept on the device if they take at most this share of its memory."""
 
@@ -79,7 +79,7 @@ def pack_images(
             yield pixels
 
     facts = {"datasets": [dict(description) for description in descriptions]}
-    write_array(output, (3,), load_all(), INDEX_COLUMNS, rows, facts)
+    write_array(output, (3,), load_all(), PACKED_INDEX_COLUMNS, rows, facts)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class PackedImages:
         """Open an array that `pack_images` wrote; raises `UserError` as `open_array` does."""
         # Copy-on-write, because torch needs a writable buffer; the file is never written.
         pixels, rows, description = open_array(path, "c")
-        numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
+        numbers = np.array([[int(r[c]) for c in PACKED_INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, description["sha256"])

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # Peak memory over the bytes that autograd saves: the published ratio (see above), and on a CPU the
 # highest that was measured, of LTE-SwinIR on an image of Set14.
 PEAK_OVER_SAVED = {"cuda": 1.25, "cpu": 1.75}
-EXAMPLE = 32  # side of the image for which the bytes that autograd saves are counted
+EXAMPLE_SIDE = 32  # side of the image for which the bytes that autograd saves are counted
 
 
 @dataclass(frozen=True)
@@ -180,9 +180,9 @@ class Timer:
         """Count the bytes per encoded pixel that autograd saves in a plain call."""
         if not self.gradients:
             return 0.0
-        example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=self.device)
+        example = torch.zeros(1, 3, EXAMPLE_SIDE, EXAMPLE_SIDE, device=self.device)
         saved = count_saved_bytes(self.plain_call, example, self.model)
-        return saved / self.model.encoder.extend_length(EXAMPLE) ** 2
+        return saved / self.model.encoder.extend_length(EXAMPLE_SIDE) ** 2
 
     def _build_timing(
         self, dataset: str, inputs: Sequence[TimedInput], clock: Clock

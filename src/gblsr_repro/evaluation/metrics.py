@@ -180,7 +180,7 @@ def compute_edge_mask(truth: Tensor, settings: MetricConstants) -> Tensor:
     return wide > 0
 
 
-def measure_seams(
+def measure_border_steps(
     images: Tensor, settings: MetricConstants
 ) -> tuple[list[float | None], list[float | None]]:
     """Measure how much larger steps are across patch borders, and across patch centers, per image.

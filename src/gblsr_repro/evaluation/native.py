@@ -111,7 +111,7 @@ def score_images(
         name: measure(images, truth, settings).tolist()
         for name, measure in metrics.WHOLE_IMAGE.items()
     }
-    columns["border_step"], columns["center_step"] = metrics.measure_seams(images, settings)
+    columns["border_step"], columns["center_step"] = metrics.measure_border_steps(images, settings)
     mask = metrics.compute_edge_mask(truth, settings)
     columns["lpips"] = perceptual.measure_lpips(images, truth).tolist()
     columns["edge_lpips"] = perceptual.measure_edge_lpips(images, truth, mask).tolist()

@@ -77,7 +77,7 @@ def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
 def build_tables_page(parts: Sequence[Part]) -> PageSection:
     """Build the page of every table beside the paper's, the main setup's first."""
     text = "Every table beside the paper's, from the first setup that has it."
-    tables = [*build_tables(parts)]
+    tables = [*build_table_sections(parts)]
     items = {k: v for part in parts for k, v in select_items("table", part.source.config).items()}
     conditions = find_conditions(tables, items)
     inside = [list_conditions(conditions), *tables]
@@ -93,9 +93,9 @@ def compare_arms(part: Part) -> Iterator[PageSection]:
     for column in source.evaluate:
         rows = []
         for name, arm in source.benchmark.items():
-            cells = list_cells(source, column, name)
+            cells = list_scores(source, column, name)
             if cells[0].measured:
-                published = list_cells(paper, column, name)
+                published = list_scores(paper, column, name)
                 pairs = compare_cells(cells, published)
                 rows.append([arm.short, f"{cells[0].n:.0f}", *chain.from_iterable(pairs)])
         headings = ([f"{metric.arrowed_heading}, here / paper", "p"] for metric in SHOWN)
@@ -112,7 +112,7 @@ def list_other_setups(parts: Sequence[Part]) -> PageSection:
         source = part.source
         for column in source.evaluate:
             for name, arm in source.arms.items():
-                cells = list_cells(source, column, name)
+                cells = list_scores(source, column, name)
                 if cells[0].measured:
                     seeds = f"{cells[0].n:.0f}"
                     texts = format_cells(cells)
@@ -123,7 +123,7 @@ def list_other_setups(parts: Sequence[Part]) -> PageSection:
     return PageSection("Native benchmark under other conditions", tables=[table] if rows else [])
 
 
-def list_cells(source: Aggregates, column: str, arm: str) -> list[Summary]:
+def list_scores(source: Aggregates, column: str, arm: str) -> list[Summary]:
     """List the numbers of an arm on a data set, one a metric of `SHOWN`."""
     if not source.has("native"):
         return [Summary() for _ in SHOWN]
@@ -199,7 +199,7 @@ def describe_sets(source: Aggregates) -> str:
 # --- items of the paper ---------------------------------------------------------------------------
 
 
-def build_tables(parts: Sequence[Part]) -> Iterator[PageSection]:
+def build_table_sections(parts: Sequence[Part]) -> Iterator[PageSection]:
     """Build a section for every table beside the paper's, of the first setup that has it."""
     shown: set[str] = set()
     for part in parts:

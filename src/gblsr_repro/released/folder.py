@@ -47,7 +47,7 @@ def _choose_weights(folder: Path, place: str) -> Path:
     )
 
 
-def check_output(output: Path, row: Arm | Method, seed: int) -> None:
+def check_replaced_run(output: Path, row: Arm | Method, seed: int) -> None:
     """Raise `UserError` if a folder has a trained run, or an import of another row or seed."""
     if not (output / METADATA_FILE).is_file():
         return

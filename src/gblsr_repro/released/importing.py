@@ -28,7 +28,7 @@ from ..models.rows import find_model
 from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
-from .folder import METADATA_FILE, check_output, find_weights
+from .folder import METADATA_FILE, check_replaced_run, find_weights
 from .hub import check_sum, download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
 from .names import rename_tensors
@@ -76,12 +76,12 @@ def import_run(
         check_own_run(checkpoint, row, seed, config)
     colors = choose_colors(model, checkpoint, row, known, colors)
     if not overwrite:
-        check_output(output, row, seed)
+        check_replaced_run(output, row, seed)
     if not is_imported(row, config) or get_address(name, seed, config) != address:
         config = config | {"released": config["released"] | {name: address}}
     origin = describe_release(checkpoint, known, address, revision)
     facts = describe_run(row, model, seed, config, colors, origin)
-    write_run(output, model, facts)
+    write_imported_run(output, model, facts)
     log.info("%s: imported as %s, seed %d", address, name, seed)
 
 
@@ -203,7 +203,7 @@ def describe_run(
     }
 
 
-def write_run(output: Path, model: Model, facts: dict[str, Any]) -> None:
+def write_imported_run(output: Path, model: Model, facts: dict[str, Any]) -> None:
     """Write the weights, a log with one row and, at last, the metadata of an imported run.
 
     The metadata has no time, memory or device, since nothing was trained.

@@ -183,7 +183,7 @@ def format_remarks(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> str
 
     Differences that its whole scope shares (`shared`) stand once on a page.
     """
-    single = [text for text in _split_conditions(row) if text not in shared.get(row.scope, ())]
+    single = [text for text in _split_differences(row) if text not in shared.get(row.scope, ())]
     parts = [row.reason, "; ".join(single), row.note]
     return ". ".join(part.rstrip(".") for part in parts if part)
 
@@ -193,14 +193,14 @@ def find_shared_differences(rows: Sequence[JudgedClaim]) -> dict[str, list[str]]
     shared: dict[str, list[str]] = {}
     for row in rows:
         if row.measured and row.verdict != Verdict.NOT_JUDGED:
-            differences = _split_conditions(row)
+            differences = _split_differences(row)
             before = shared.get(row.scope, differences)
             shared[row.scope] = [text for text in before if text in differences]
     return shared
 
 
-def _split_conditions(row: JudgedClaim) -> list[str]:
-    return row.conditions.split("; ") if row.conditions else []
+def _split_differences(row: JudgedClaim) -> list[str]:
+    return row.differences.split("; ") if row.differences else []
 
 
 def format_value(text: str, unit: str) -> str:

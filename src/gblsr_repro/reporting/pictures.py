@@ -23,10 +23,10 @@ from .layout import format_number
 from .names import find_dataset, name_dataset, name_image, name_subject, sort_by_order
 from .page import Compared, PageSection, Picture, list_links
 
-WINDOW = 256  # pixels of a side that a page shows
+SHOWN_SIDE = 256  # pixels of a side that a page shows
 OF_THE_WHOLE = (
-    f"Shown are the {WINDOW} × {WINDOW} pixels in the middle. Scores are of the whole image, by "
-    "its luma before it is rounded to 8 bits."
+    f"Shown are the {SHOWN_SIDE} × {SHOWN_SIDE} pixels in the middle. Scores are of the whole "
+    "image, by its luma before it is rounded to 8 bits."
 )
 NAMES = {TRUTH: "Original", NEAREST: "Nearest pixel"}
 EXEMPLARS = {"native": "native.data.exemplars", "asr": "asr.exemplars"}
@@ -65,7 +65,7 @@ class View:
         return self.source.results / path
 
 
-def compare_arms(source: Aggregates, folder: Path) -> PageSection:
+def compare_reconstructions(source: Aggregates, folder: Path) -> PageSection:
     """Compare on every set of the native benchmark the renderings of one image.
 
     Links are relative to `folder`. Raises `UserError` where there is no picture.
@@ -121,7 +121,9 @@ def _show(view: View, subject: str, image: str, title: str, folder: Path) -> Com
     description = f"{name}, {title}{told and f': {told}'}"
     path = view.find_picture(subject)
     files = {"scores of all images": view.find_scores(subject), "whole picture": path}
-    return Compared(name, embed_picture(path, description, WINDOW), told, list_links(files, folder))
+    return Compared(
+        name, embed_picture(path, description, SHOWN_SIDE), told, list_links(files, folder)
+    )
 
 
 def _describe_scores(view: View, subject: str, image: str) -> str:

@@ -29,7 +29,7 @@ from .items import QUALITATIVE, build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset
 from .page import Links, PageSection, build_simple_table, list_links, render_html
-from .pictures import compare_arms, compare_methods, embed_picture
+from .pictures import compare_methods, compare_reconstructions, embed_picture
 from .sections import (
     describe_runs,
     explain_preset,
@@ -251,7 +251,7 @@ def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
     titles = _name_item(item), f"Super-resolution {scales}"
     native, enlarged = (
         replace(_build_or_explain(title, partial(compare, folder=folder), source), title=title)
-        for title, compare in zip(titles, (compare_arms, compare_methods), strict=True)
+        for title, compare in zip(titles, (compare_reconstructions, compare_methods), strict=True)
     )
     links, caption = _list_sources(item, source, folder), compose_caption(item, source.provenance)
     native = replace(native, key=QUALITATIVE, links=links, caption=caption)

@@ -18,7 +18,7 @@ from ..reader import Aggregates, get_key, get_subject, read_printed
 from ..schemas import KEYS
 from ..subjects import METHODS
 from ..training_time import compute_time, name_group
-from .stated import BY_ROW, COLUMNS, Claim
+from .stated import CELL_MEASURES, COLUMNS, Claim
 
 CELLS = "Cells of "  # topics of cells
 QUALITY = {
@@ -50,7 +50,7 @@ TABLES = {
 """The tables of these cells, by the names that they have in config/items.tsv."""
 
 
-class Cell(Claim):
+class ClaimedCell(Claim):
     """A number of the paper's tables, called TABLE ROW COLUMN, with what computes it."""
 
     compute: Measure
@@ -61,7 +61,7 @@ class Cell(Claim):
         return self.compute
 
 
-def list_cells(paper: Aggregates) -> list[Cell]:
+def list_cells(paper: Aggregates) -> list[ClaimedCell]:
     """List the cells of the paper's tables, in the order of the tables."""
     cells = chain(list_read_cells(paper), list_derived_cells(paper), list_training_cells(paper))
     return sorted(cells, key=lambda cell: int(re.findall(r"\d+", cell.topic)[0]))
@@ -70,7 +70,7 @@ def list_cells(paper: Aggregates) -> list[Cell]:
 # --- numbers that an aggregate has as they are ----------------------------------------------------
 
 
-def list_read_cells(paper: Aggregates) -> Iterator[Cell]:
+def list_read_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
     """List the cells whose numbers the aggregates have."""
     subjects: dict[str, Arm | Method] = {**paper.arms, **paper.methods}
     sets = paper.config["native"]["data"]["evaluate"] | paper.config["asr"]["evaluate"]
@@ -83,7 +83,7 @@ def list_read_cells(paper: Aggregates) -> Iterator[Cell]:
             name = f"{what} {subjects[get_subject(number)].name}"
             scale = f" ×{number['scale']}" if number["scale"] else ""
             names: dict[str, Any] = {key: number[key] for key in KEYS if number[key]}
-            yield Cell(
+            yield ClaimedCell(
                 id=f"{table} {row} {column}",
                 topic=CELLS + TABLES[table],
                 scope=scopes[number["metric"]],
@@ -116,13 +116,13 @@ def place_cell(paper: Aggregates, aggregate: str, key: tuple[str, ...]) -> tuple
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
-def list_derived_cells(paper: Aggregates) -> Iterator[Cell]:
+def list_derived_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
     """List the cells of `stated.COLUMNS`, as printed or as the paper's other numbers give them."""
     printed = read_printed()
     for column in COLUMNS.values():
         for row in column.rows:
             table, _, name = column.id.split()
-            measure = partial(BY_ROW[column.id], row)
+            measure = partial(CELL_MEASURES[column.id], row)
             number = NUMBER.search(printed.get((table, row, name), ""))  # Fixed (0.5967)
             published = float(number[0] if number else measure(Measured(paper)).values.item())
             own: dict[str, Any] = {
@@ -130,7 +130,7 @@ def list_derived_cells(paper: Aggregates) -> Iterator[Cell]:
                 "sentence": column.sentence.format(_name_row(paper, row)),
                 "published": column.published.format(published),
             }
-            yield Cell(**column.model_dump(exclude={*own}), **own, compute=measure)
+            yield ClaimedCell(**column.model_dump(exclude={*own}), **own, compute=measure)
 
 
 def _name_row(paper: Aggregates, row: str) -> str:
@@ -146,7 +146,7 @@ def _name_row(paper: Aggregates, row: str) -> str:
 TRAINED_AGAIN = {"gblsr_bandwidth": ("gblsr_fixed", "gblsr_bandwidth", "gblsr_full")}
 
 
-def list_training_cells(paper: Aggregates) -> Iterator[Cell]:
+def list_training_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
     """List the cells of training time: runs, the longest, and all together, of every group."""
     for benchmark, scope, unit, seconds, form in (
         ("native", Scope.COST, "s", 1, "<= {:.0f}"),
@@ -159,7 +159,7 @@ def list_training_cells(paper: Aggregates) -> Iterator[Cell]:
             time = partial(compute_time, subjects=members, unit=seconds)
             table = f"compute_{benchmark}"
             where = TABLES[table]
-            of_group = partial(Cell, topic=CELLS + where, scope=scope, where=where)
+            of_group = partial(ClaimedCell, topic=CELLS + where, scope=scope, where=where)
             yield of_group(
                 id=f"{table} {row} runs",
                 sentence=f"Training runs of the {group.group}",

@@ -32,7 +32,7 @@ def compare_superres_inference(run: Measured) -> Estimate:
     return maximum(sum(rest, first)) / (1000 * HOUR) / minimum(run.seconds(slowest) / HOUR)
 
 
-MEASURES: Measures = {
+COMPUTE_MEASURES: Measures = {
     "inference_native": compare_native_inference,
     "inference_asr": compare_superres_inference,
 }

@@ -28,7 +28,7 @@ def measure_gains(run: Measured) -> Estimate:
     return concatenate(*gains)
 
 
-MEASURES: Measures = {
+DIAGNOSTIC_MEASURES: Measures = {
     "cov_median": lambda run: run.locality(FULL_LINEAR, "t1"),
     "cov_median_bandwidth": lambda run: run.locality(BANDWIDTH_LINEAR, "t1"),
     "cov_peak": lambda run: run.locality(FULL_LINEAR, "t1_peak"),
@@ -50,7 +50,7 @@ MEASURES: Measures = {
     "regions_not_better": measure_gains,
 }
 
-BY_ROW: MeasuresByRow = {
+DIAGNOSTIC_CELLS: MeasuresByRow = {
     "locality {} tests_met": lambda arm, run: run.locality(arm, "tests_met"),
     "locality {} psnr": lambda arm, run: run.ablation(arm, "psnr"),
     "locality {} delta_psnr": lambda arm, run: run.ablation(arm, "delta_psnr"),

@@ -55,7 +55,7 @@ def judge_all(run: Aggregates) -> list[JudgedClaim]:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClaimComparison:
     """A claim's measured numbers compared with the published ones, whatever the conditions."""
 
     published: Published
@@ -84,7 +84,7 @@ def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate |
     return Published.read(tabled, claim.decimals), tabled
 
 
-def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
+def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> ClaimComparison:
     """Measure a claim and apply its rule. Raises `NotMeasuredError` naming what is absent."""
     published, tabled = read_published(claim, Measured(paper, run))
     if claim.measure is None:
@@ -99,7 +99,7 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> Comparison:
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
     finding = claim.test.judge(published, measured, tabled)
-    return Comparison(published, measured, finding)
+    return ClaimComparison(published, measured, finding)
 
 
 def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
@@ -119,11 +119,11 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
     )
     differences = find_differences(claim, run, comparison.measured)
     relevant = [each for each in differences if each.effect is not Effect.NONE]
-    conditions = "; ".join(each.sentence for each in relevant)
+    sentences = "; ".join(each.sentence for each in relevant)
     for difference in differences:
         if difference.name == SHARED_GPU:
             reason = difference.sentence
-            return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, conditions=conditions)
+            return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, differences=sentences)
     verdict = decide(claim, finding.agreement, relevant)
     qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
     bounds = zip(finding.low.tolist(), finding.high.tolist(), strict=True)
@@ -135,7 +135,7 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
         holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS.get(finding.agreement, ""),
         reason=finding.reason,
-        conditions="" if claim.scope == Scope.STRUCTURE else conditions,
+        differences="" if claim.scope == Scope.STRUCTURE else sentences,
     )
 
 

@@ -49,7 +49,7 @@ def gap_to_baselines(run: Measured, metric: Metric, sets: OneOrMore = SETS) -> E
     return gap_to_best(run, SCALAR, BASELINES, metric, sets)
 
 
-QUALITY: Measures = {
+QUALITY_MEASURES: Measures = {
     "psnr_gain": lambda run: span(gap_to_baselines(run, PSNR)),
     "lpips_gain": lambda run: span(-gap_to_baselines(run, LPIPS)),
     "psnr_beats_all": lambda run: gap_to_baselines(run, PSNR),
@@ -115,7 +115,7 @@ def measure_smoothest(run: Measured) -> Estimate:
     return family - run.native(SETS, FIXED, "psnr_texture")
 
 
-def measure_seams(run: Measured) -> Estimate:
+def compare_seams(run: Measured) -> Estimate:
     """Return by how much the fixed arm's steps across patch borders exceed its family's."""
     family = highest_mean(run.native(SETS, (SCALAR, FULL), "border_step"))
     return run.native(SETS, FIXED, "border_step") - family
@@ -143,7 +143,7 @@ ARMS_COMPARED: Measures = {
     "best_psnr_in_family": lambda run: lead(run, FAMILY, OUTSIDE, PSNR),
     "best_lpips_in_family": lambda run: lead(run, FAMILY, OUTSIDE, LPIPS),
     "fixed_smoothest": measure_smoothest,
-    "fixed_seams": measure_seams,
+    "fixed_seams": compare_seams,
     "fixed_seams_exist": lambda run: run.native(SETS, FIXED, "border_step"),
     "scalar_edges": measure_edges,
     "full_less_crisp": lambda run: gap(run, FULL, SCALAR, "edge_lpips"),
@@ -172,9 +172,9 @@ COST: Measures = {
     ),
 }
 
-MEASURES = QUALITY | CRITERIA | ARMS_COMPARED | COST
+NATIVE_MEASURES = QUALITY_MEASURES | CRITERIA | ARMS_COMPARED | COST
 
-BY_ROW: MeasuresByRow = {
+NATIVE_CELLS: MeasuresByRow = {
     "winners {} best_psnr": lambda name, run: highest_mean(run.native(name, ARMS, "psnr")),
     "winners {} best_baseline_psnr": lambda name, run: highest_mean(
         run.native(name, BASELINES, "psnr")

@@ -150,7 +150,7 @@ class Shown(AgreementRule):
         return Finding(Agreement.SHOWN, here.values, reason=DEVIATION)
 
 
-RULES: dict[str, Callable[[Margin | None], AgreementRule]] = {
+AGREEMENT_RULES: dict[str, Callable[[Margin | None], AgreementRule]] = {
     "equals": Equals,
     "tie": partial(Equals, tie=True),
     "ordering": OneSided,

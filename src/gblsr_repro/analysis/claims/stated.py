@@ -10,17 +10,22 @@ from ...config import TableRow, Words, find_repository_root, read_table
 from ..measured import Measure
 from ..metrics import MARGINS
 from . import compute, diagnostics, native, structure, superres
-from .rules import RULES, AgreementRule
+from .rules import AGREEMENT_RULES, AgreementRule
 
 MEASURES = (
-    native.MEASURES
-    | diagnostics.MEASURES
-    | structure.MEASURES
-    | superres.MEASURES
-    | compute.MEASURES
+    native.NATIVE_MEASURES
+    | diagnostics.DIAGNOSTIC_MEASURES
+    | structure.STRUCTURE_MEASURES
+    | superres.SUPERRES_MEASURES
+    | compute.COMPUTE_MEASURES
 )
-BY_ROW = native.BY_ROW | diagnostics.BY_ROW | structure.BY_ROW | superres.BY_ROW
-RuleName = Literal[*RULES]  # type: ignore[valid-type]
+CELL_MEASURES = (
+    native.NATIVE_CELLS
+    | diagnostics.DIAGNOSTIC_CELLS
+    | structure.STRUCTURE_CELLS
+    | superres.SUPERRES_CELLS
+)
+RuleName = Literal[*AGREEMENT_RULES]  # type: ignore[valid-type]
 MarginName = Literal["", *MARGINS]  # type: ignore[valid-type]
 
 
@@ -65,7 +70,7 @@ class Claim(TableRow):
     @property
     def test(self) -> AgreementRule:
         """The rule that compares both sides."""
-        return RULES[self.rule](MARGINS.get(self.margin))
+        return AGREEMENT_RULES[self.rule](MARGINS.get(self.margin))
 
     @property
     def rule_text(self) -> str:

@@ -52,7 +52,7 @@ def compare_multiply_adds(run: Measured) -> Estimate:
     return maximum(run.structure(f"multiply_adds_{SCALAR}") / rivals)
 
 
-MEASURES: Measures = {
+STRUCTURE_MEASURES: Measures = {
     "params_one_scalar": lambda run: run.structure(SCALAR) - run.structure(FIXED),
     "cutoff_weight": lambda run: run.structure("highest_mode_weight"),
     "coordinate_convention": lambda run: 100 * (run.structure("coordinate_stretch") - 1),
@@ -66,7 +66,7 @@ MEASURES: Measures = {
     "cost_below_mlp": compare_multiply_adds,
 }
 
-BY_ROW: MeasuresByRow = {
+STRUCTURE_CELLS: MeasuresByRow = {
     "fairness {} parameters": lambda arm, run: run.structure(arm),
     "fairness {} ratio": lambda arm, run: compute_ratios(run, [arm]),
     "asr_latency_main {} parameters": lambda method, run: count_millions(run, method),

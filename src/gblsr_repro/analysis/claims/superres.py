@@ -62,7 +62,7 @@ def deviate_from_anchor(run: Measured, column: str, method: str, scale: str) -> 
     return run.asr(column, method, scale, "psnr_y") - ANCHORS[column, method, scale]
 
 
-QUALITY: Measures = {
+SUPERRES_QUALITY: Measures = {
     "deficit_bound": lambda run: deficit(run, ASR_SETS, TRAINED_SCALES),
     "deficit_worst": lambda run: maximum(deficit(run, ASR_SETS, TRAINED_SCALES)),
     "deficit_urban100_x4": lambda run: deficit(run, "urban100", "4"),
@@ -145,7 +145,7 @@ VARIANTS: Measures = {
     "cells_swinir_gblsr_asr_nf96_nole": lambda run: speeds(run, NF96_NOLE, LTE_SWINIR),
 }
 
-MEASURES = QUALITY | SPEED | VARIANTS
+SUPERRES_MEASURES = SUPERRES_QUALITY | SPEED | VARIANTS
 
 BASE_COMPARED: MeasuresByRow = {
     "trained": lambda method, run: mean_psnr_gap(run, method, BASE, TRAINED),
@@ -154,7 +154,7 @@ BASE_COMPARED: MeasuresByRow = {
     "speed": lambda method, run: mean_speed(run, method, BASE),
     "saved": lambda method, run: memory_saved(run, method, BASE),
 }
-BY_ROW: MeasuresByRow = {
+SUPERRES_CELLS: MeasuresByRow = {
     "asr_latency_main {} speed_liif_rdn": lambda method, run: geometric_mean_speed(
         run, method, LIIF_RDN
     ),

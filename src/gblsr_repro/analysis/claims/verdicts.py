@@ -50,7 +50,7 @@ class JudgedClaim:
     difference from the paper's (90 %) or, for an order or a bound, of the number (95 %). `verdict`
     is one of `Verdict`, `qualifier` the conditions under which it stands; `holds` is yes or no by
     the numbers alone (empty: not measured, not judged or undecided); `reason` explains an absent
-    number or verdict and where numbers miss; `conditions` lists how the run differs from the paper.
+    number or verdict and where numbers miss; `differences` are those of the run from the paper's.
     """
 
     id: str
@@ -68,7 +68,7 @@ class JudgedClaim:
     qualifier: str = ""
     holds: str = ""
     reason: str = ""
-    conditions: str = ""
+    differences: str = ""
     note: str = ""
     published_values: str = ""
     measured_values: str = ""

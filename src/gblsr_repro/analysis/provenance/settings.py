@@ -27,7 +27,7 @@ from ...dependencies import collect_dependencies, identify_run, select_settings
 from ...wording import join_words
 from .differences import Difference, Scope
 
-RULES = {  # the rules that measure numbers of what was trained
+RULES_OF_SCOPES = {  # the rules that measure numbers of what was trained
     Scope.QUALITY: ("standardize", "evaluate"),
     Scope.LOCALITY: ("standardize train", "regions", "fields"),
     Scope.ABLATION: ("standardize train", "regions", "evaluate_validation"),
@@ -95,7 +95,7 @@ def collect_settings(
     protocol, seeds = load_protocol(), collect_seeds(runs)
     trained = tuple(scope for scope in scopes if scope.measure != "latency")
     settings = [_read_training(run, trained, seeds[run["subject"]]) for run in runs]
-    for scope in (scope for scope in scopes if scope in RULES):
+    for scope in (scope for scope in scopes if scope in RULES_OF_SCOPES):
         timed = collect_seeds(timings) if scope.measure == "latency" else {}
         for subject in timed or [""]:
             here, paper = (_collect(scope, subject, each) for each in (config, protocol))
@@ -131,7 +131,7 @@ def _read_training(run: Json, scopes: tuple[Scope, ...], seeds: Sequence[int]) -
 def _collect(scope: Scope, subject: str, config: Config) -> dict[str, Any]:
     """Collect what the measuring of numbers depends on."""
     settings = select_settings(config, BESIDE_RULES.get(scope, ()))
-    for rule in RULES[scope]:
+    for rule in RULES_OF_SCOPES[scope]:
         settings |= collect_dependencies(rule, find_row(subject) if subject else None, config)
     return settings
 

@@ -17,7 +17,7 @@ from ...analysis.statistics import Summary
 from ..layout import DASH, format_difference
 from ..names import sort_by_order
 from . import style
-from .locality import list_arms
+from .locality import list_drawn_arms
 
 MARKER = 4.0  # points, smaller than the deviations drawn beside it
 
@@ -38,7 +38,7 @@ def draw_logspace_metrics(source: Aggregates, differences: Sequence[str]) -> Fig
     were published, as of the paper's LPIPS, they are drawn in place of the values, the control
     at 0.
     """
-    arms = [name for part in ABLATION for name in list_arms(source, part)]
+    arms = [name for part in ABLATION for name in list_drawn_arms(source, part)]
     contents = [_read_panel(source, metric, arms) for metric in (PSNR, LPIPS)]
     measured = {arm for panel in contents for arm in panel.rows}
     source.require(measured, "ablation", "PSNR of an arm of the ablation")

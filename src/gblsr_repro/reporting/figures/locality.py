@@ -60,7 +60,7 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
         axes.axvline(threshold, **LIMIT, linewidth=1.1)
         axes.axvline(median, **SOLID, linewidth=1.1)
         reached = f"{(images >= threshold).sum()} of {len(images)} reach T1"
-        lines = source.arms[arm].short, f"median {format_value(median)}", reached
+        lines = source.arms[arm].short, f"median {format_field_value(median)}", reached
         axes.set_title("\n".join(lines), fontsize=7)
         axes.set_xlabel("CoV of bandwidth")
     first = panels[0]
@@ -116,7 +116,7 @@ def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figu
     if near:
         entries.append(axes.axhline(floor / unit, **LIMIT, linewidth=1.1, label=label))
     elif (within := float(mean["var_within"].max())) > 0:
-        title = f"{label}: {format_value(floor / within)}× the highest filled bar"
+        title = f"{label}: {format_field_value(floor / within)}× the highest filled bar"
         axes.set_title(title, fontsize=7, color=style.THRESHOLD)
     style.draw_legend(figure, entries, 2, handleheight=1.0)
     for place, arm in enumerate(mean.index):
@@ -201,7 +201,7 @@ def _draw_test(axes: Axes, mean: pd.Series, std: pd.Series, flags: pd.Series, li
     axes.set_xticks(marks, [format_threshold(mark) for mark in marks])
     verdicts = [FLAGS.get(flag, ("", " see below"))[1] for flag in flags]
     texts = [
-        DASH if math.isnan(value) else format_value(value) + verdict
+        DASH if math.isnan(value) else format_field_value(value) + verdict
         for value, verdict in zip(mean, verdicts, strict=True)
     ]
     style.annotate_rows(axes, texts)
@@ -210,7 +210,7 @@ def _draw_test(axes: Axes, mean: pd.Series, std: pd.Series, flags: pd.Series, li
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def list_arms(source: Aggregates, part: str) -> list[str]:
+def list_drawn_arms(source: Aggregates, part: str) -> list[str]:
     """List the arms of a part of the diagnostic: log, linear, control or reference."""
     return [name for name, arm in source.arms.items() if arm.diagnostic == part]
 
@@ -220,7 +220,7 @@ def read_statistics(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read mean and std of statistics (columns) of the arms (rows) of a part, NaN where absent."""
     table = source.frame("locality")
-    arms = list_arms(source, part)
+    arms = list_drawn_arms(source, part)
     table = table[table["arm"].isin(arms) & table["statistic"].isin(names)]
     source.require(table, "locality", f"statistics of a per-patch {part} arm")
     rows = sort_by_order(table["arm"], arms)
@@ -237,7 +237,7 @@ def _choose_bins(values: np.ndarray, threshold: float) -> np.ndarray:
     return np.linspace(0, top, BINS + 1)
 
 
-def format_value(value: float) -> str:
+def format_field_value(value: float) -> str:
     """Format a value with three digits, four decimals below 0.1, else as a power of ten."""
     if math.isnan(value):
         return DASH

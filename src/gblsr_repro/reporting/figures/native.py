@@ -21,7 +21,7 @@ from . import style
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
-THIN = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
+THIN_BARS = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
 
 
 def read_means(source: Aggregates, description: str, metrics: list[str]) -> pd.DataFrame:
@@ -109,7 +109,7 @@ def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
             cells = [source.cell("native", name, arm, metric.name) for name in sets]
             left = places + (k - (len(arms) - 1) / 2) * width
             axes.bar(left, [cell.mean for cell in cells], width, yerr=[cell.std for cell in cells],
-                     error_kw=THIN, **fills[arm])  # fmt: skip
+                     error_kw=THIN_BARS, **fills[arm])  # fmt: skip
         axes.set_xticks(places, titles)
         axes.set_xlim(-0.5, len(sets) - 0.5)
         axes.tick_params(axis="x", length=0)

@@ -28,7 +28,7 @@ from . import style
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
-THIN: dict[str, Any] = {"markeredgewidth": 0.4, "ecolor": style.INK, "elinewidth": 0.7}
+THIN_MARKERS: dict[str, Any] = {"markeredgewidth": 0.4, "ecolor": style.INK, "elinewidth": 0.7}
 
 
 def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> Figure:
@@ -56,7 +56,9 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
         (x, dx), (y, dy) = ((cell.mean, max(cell.std, 0.0)) for cell in cells[method])
         look, is_base = looks[method], method == base
         names[method] = name_subject(source, method) + " (base)" * is_base
-        marker = style.style_marker(look, MARKER, **THIN, linestyle="none", zorder=3 + is_base)
+        marker = style.style_marker(
+            look, MARKER, **THIN_MARKERS, linestyle="none", zorder=3 + is_base
+        )
         axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **marker)
     axes.margins(0.1, 0.1)
     style.scale_time_axis(axes)
@@ -161,5 +163,7 @@ def _draw_curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: li
         if not curve.empty:
             look = looks[method]
             size = 5.0 if method == base else 3.2
-            line = style.style_marker(look, size, **THIN, linestyle=look.line, linewidth=0.9)
+            line = style.style_marker(
+                look, size, **THIN_MARKERS, linestyle=look.line, linewidth=0.9
+            )
             axes.errorbar(curve["factor"], curve["mean"], yerr=curve["std"], **line)
