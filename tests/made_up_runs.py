@@ -13,12 +13,61 @@ from pathlib import Path
 import made
 import numpy as np
 
-from gblsr_repro.analysis.provenance.conditions import RunConditions
+from gblsr_repro.analysis.provenance.conditions import SCOPES, RunConditions
+from gblsr_repro.analysis.provenance.settings import collect_settings
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
+from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.subjects import ARMS, ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
-from gblsr_repro.config import load, read_arms, read_methods
+from gblsr_repro.config import (
+    find_row,
+    load,
+    load_protocol,
+    read_arms,
+    read_datasets,
+    read_methods,
+    read_paper_device,
+)
+from gblsr_repro.dependencies import identify_run
 from gblsr_repro.metadata import Images
-from results import PAPER, Number, Results, set_setting
+from results import Number, Results, set_seeds, set_setting
+
+# --- what the paper's runs would record -----------------------------------------------------------
+
+
+def _record_papers_runs(benchmark: str) -> RunConditions:
+    protocol = load_protocol()
+    data = protocol["native"]["data"] if benchmark == "native" else protocol["asr"]
+    subjects = protocol["native"]["arms"] if benchmark == "native" else protocol["asr"]["methods"]
+    names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
+    scopes = list(dict.fromkeys(scope for name in names for scope in SCOPES[name]))
+    identities = {subject: identify_run(find_row(subject), protocol) for subject in subjects}
+    runs = [
+        {"subject": subject, "seed": seed, "identity": identity}
+        for subject, identity in identities.items()
+        for seed in protocol["seeds"]
+    ]
+    train = [_build_whole_set(name) for name in data["train"]]
+    return RunConditions(
+        benchmark,
+        scopes=scopes,
+        settings=collect_settings(scopes, runs, runs, protocol),
+        seeds=dict.fromkeys(subjects, protocol["seeds"]),
+        train=train,
+        validation=train if benchmark == "native" else (),
+        evaluate={column: [_build_whole_set(name)] for column, name in data["evaluate"].items()},
+        devices=[read_paper_device()],
+        timed_on=[read_paper_device()],
+    )
+
+
+def _build_whole_set(name: str) -> Images:
+    row = read_datasets()[name]
+    return made.image_set(name, row.title, row.images, row.images)
+
+
+PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
+"""What the paper's runs would record."""
+
 
 # --- the paper's ----------------------------------------------------------------------------------
 
@@ -190,11 +239,10 @@ def _record_demo(paper: RunConditions, seeds: int) -> RunConditions:
     """Return what runs of the demo record: stand-ins, few steps, a slow CPU."""
     device = ["AMD EPYC 7763 64-Core Processor"]
     own = {subject: [*range(seeds)] for subject in paper.seeds}
+    run = set_setting(paper, f"{paper.benchmark}.training.steps", 40)
     return replace(
-        set_setting(paper, f"{paper.benchmark}.training.steps", 40),
+        set_seeds(set_seeds(run, own), own, timed=True),
         preset="demo",
-        seeds=own,
-        timed_seeds=own,
         train=[_build_stand_in("dtd")],
         validation=[_build_stand_in("dtd")],
         evaluate={column: [_build_stand_in(column)] for column in paper.evaluate},

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,13 @@ import pandas as pd
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.conditions import (
-    SCOPES,
-    RunConditions,
-    collect_settings,
-    read_paper,
-)
+from gblsr_repro.analysis.provenance.comparison import build_provenance
+from gblsr_repro.analysis.provenance.conditions import RunConditions
 from gblsr_repro.analysis.provenance.differences import Provenance
-from gblsr_repro.analysis.provenance.writing import build_provenance
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, SCHEMAS, list_columns
+from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, list_columns
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
-from gblsr_repro.config import Config, find_row, load, load_protocol, read_arms, read_methods
+from gblsr_repro.config import Config, find_row, load, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
 from gblsr_repro.evaluation import BICUBIC, NEAREST, TRUTH
 from gblsr_repro.evaluation.fields import BandwidthFields
@@ -269,7 +264,7 @@ class Results:
             write_csv(self.folder / f"{name}.csv", list_columns(name), known)
         for run in self.recorded:
             path = self.folder / f"provenance_{run.benchmark}.json"
-            write_json(path, asdict(build_provenance(run)))
+            write_json(path, build_provenance(run).model_dump(mode="json"))
         return self.folder
 
     def read(self) -> Aggregates:
@@ -311,26 +306,6 @@ class Results:
 # --- what runs recorded of their conditions -------------------------------------------------------
 
 
-def _record_papers_runs(benchmark: str) -> RunConditions:
-    paper, protocol = read_paper(benchmark), load_protocol()
-    names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
-    runs = [
-        {"subject": subject, "identity": identify_run(find_row(subject), protocol)}
-        for subject in paper.seeds
-    ]
-    return replace(
-        paper,
-        scopes=[scope for name in names for scope in SCOPES[name]],
-        settings=collect_settings(names, runs, protocol),
-        timed_seeds=paper.seeds,
-        validation=paper.train if benchmark == "native" else (),
-    )
-
-
-PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
-"""What the paper's runs would record."""
-
-
 def merge_provenance(*recorded: RunConditions) -> Provenance:
     """Return the provenance of what runs recorded."""
     return Provenance.join(map(build_provenance, recorded))
@@ -348,6 +323,19 @@ def set_setting(
         for recorded in changed if concerned else [each.recorded]:
             settings.append(replace(each, recorded=recorded))
     return replace(run, settings=settings)
+
+
+def set_seeds(
+    run: RunConditions, seeds: Mapping[str, Sequence[int]], timed: bool = False
+) -> RunConditions:
+    """Let some arms or methods have been trained, or timed, with other seeds."""
+    settings = [
+        replace(each, recorded={**each.recorded, "seeds": seeds[each.subject]})
+        if each.subject in seeds and (each.scopes[0].measure == "latency") == timed
+        else each
+        for each in run.settings
+    ]
+    return replace(run, settings=settings, seeds={**run.seeds, **({} if timed else seeds)})
 
 
 # --- what jobs leave ------------------------------------------------------------------------------

@@ -1,3 +1,3 @@
 """Reproduce GB-LSR: models, protocol, analysis and reporting behind the Snakemake workflow."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

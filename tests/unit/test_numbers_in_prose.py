@@ -25,7 +25,6 @@ OUTSIDE = {  # numbers that no file of the record has, and where they come from
     "SRCNN, with a network for that scale alone, has 30.48": "Dong et al., 2016",
     "Python 3.11": "a version",
     "5.5 GB": "the size of the environment",
-    "arXiv:2606.19617": "a name",
     "--scale 3.7": "a command",
 }
 Values = dict[tuple[str, ...], list[float]]
@@ -281,7 +280,7 @@ def describe_readme() -> list[str]:
         f"| {span(paper)} dB at x4 to x8 | {span(above)} dB, small networks |",
         f"| {same + unclear + differ} numbers | {same} the same, {unclear} undecided, {differ} "
         "differ |",
-        f"by arm: {', '.join(by_arm)}.",
+        f"same / undecided / differ: {', '.join(by_arm)}.",
         f"{span(lead(published, 'psnr'), 1)} dB | {span(lead(here, 'psnr'), 1)} dB",
         f"{span(lead(published, 'lpips'))} lower | {span(lead(here, 'lpips'))} lower",
         f"| 0.247 times, on an H200 | {ratio:.2f} times, on a CPU |",

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from made_up_runs import PAPER
+
 from gblsr_repro.config import read_items
 from gblsr_repro.reporting.captions import compose_caption
 from gblsr_repro.reporting.figures import style
-from results import PAPER, merge_provenance
+from results import merge_provenance
 
 
 def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():

@@ -4,12 +4,12 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from made_up_runs import PAPER
 
 from gblsr_repro.analysis.subjects import ARMS, SETS
 from gblsr_repro.config import load, tables
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.items import select_items
-from results import PAPER
 
 MAIN = "**GB-LSR-Scalar** (main)"
 LIIF = "LIIF (matched-budget amortized)"

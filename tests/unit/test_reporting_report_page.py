@@ -11,7 +11,7 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
-from made_up_runs import build_demo_run, build_paper_run
+from made_up_runs import PAPER, build_demo_run, build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
@@ -24,7 +24,7 @@ from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.claims import VERDICT_STYLES
 from gblsr_repro.reporting.page import PageSection, build_simple_table, render_html
-from results import PAPER, Results, set_setting
+from results import Results, set_setting
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -80,8 +80,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         evaluate={"kodak": [made.image_set("k", "Kodak-like", 5, 5, stands_in_for="kodak")]},
         devices=["Some CPU"],
         not_timed=[("liif", "paper", "kodak", "it would take 30 GiB")],
-        versions={"torch": "2.11.0"},
-        git={"commit": "c0ffee", "modified": "True"},
+        versions={"torch": ["2.11.0"]},
+        git={"commit": ["c0ffee"], "modified": [True]},
     )
     run.recorded = [recorded]
     run.write()

@@ -24,7 +24,7 @@ from ..metadata import read_metadata
 from ..wording import format_commit, suggest
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
-from .provenance.writing import write_provenance
+from .provenance.comparison import write_provenance
 from .reader import BICUBIC, NATIVE_TIMES, read_numbers, read_rows
 from .schemas import (
     KEYS,

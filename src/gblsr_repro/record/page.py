@@ -12,7 +12,7 @@ from pathlib import Path
 from ..analysis.claims.cells import CELLS
 from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
-from ..analysis.provenance.differences import BENCHMARKS, Scope, join_values
+from ..analysis.provenance.differences import BENCHMARKS, Scope
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary, compare_means, compute_pooled_p
@@ -23,9 +23,13 @@ from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import PageSection, Picture, build_simple_table
-from ..reporting.sections import find_conditions, list_concerned, list_conditions
+from ..reporting.sections import (
+    find_conditions,
+    list_concerned,
+    list_conditions,
+    list_versions,
+)
 from ..reporting.tables.build import build_beside_paper
-from .sources import read_sources
 from .values import MAIN, RUN_TABLE, VALUES
 
 SHOWN = [replace(metric, digits=metric.digits - 1) for metric in list_shown("record")]
@@ -287,7 +291,7 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
     for part in parts:
         for difference in list_setup_differences(part):
             differences.setdefault(difference, []).append(part.setup)
-        for fact in list_setup_facts(folder, part):
+        for fact in list_setup_facts(part):
             facts.setdefault(fact, []).append(part.setup)
     names = ", ".join(f"[{part.setup}](overlays/{part.setup}.yaml)" for part in parts)
     return PageSection(
@@ -328,17 +332,15 @@ def list_setup_differences(part: Part) -> list[tuple[str, str]]:
     ]
 
 
-def list_setup_facts(folder: Path, part: Part) -> list[tuple[str, str, str]]:
+def list_setup_facts(part: Part) -> list[tuple[str, str, str]]:
     """List what a setup was run on and with, beside the paper's; commits stand in the runs."""
     provenance = part.source.provenance
     facts = [
-        (label, here, paper or DASH)
+        (label, fact.here, fact.paper or DASH)
         for name in BENCHMARKS
-        for label, (here, paper) in provenance.benchmark(name).facts.items()
+        for label, fact in provenance.benchmark(name).facts.items()
     ]
-    sources = read_sources(folder)[part.setup].values()
-    versions = join_values(each.get("versions") or {} for each in sources)
-    return facts + [(f"version of {name}", str(value), DASH) for name, value in versions.items()]
+    return facts + [(*version, DASH) for version in list_versions(provenance)]
 
 
 def format_command(folder: Path, part: Part) -> str:

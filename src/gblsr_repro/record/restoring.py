@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..analysis import aggregate
+from ..analysis.provenance.comparison import build_provenance
 from ..analysis.provenance.conditions import SCOPES, gather
 from ..analysis.provenance.differences import Provenance
-from ..analysis.provenance.writing import build_provenance
 from ..analysis.reader import Aggregates, convert_to_numbers
 from ..analysis.schemas import RUN_FOLDERS, list_inputs
 from ..config import complete, read_yaml

@@ -166,8 +166,8 @@ def _describe_timings(provenance: Provenance, scopes: Iterable[Scope]) -> list[s
         provenance.benchmark(scope.benchmark) for scope in scopes if scope.measure == "latency"
     ]
     texts = [
-        f"Timed on {join_words(benchmark.timed_on)}, {benchmark.passes[0]} warm-up and "
-        f"{benchmark.passes[1]} timed passes"
+        f"Timed on {join_words(benchmark.timed_on)}, {benchmark.warmup} warm-up and "
+        f"{benchmark.passes} timed passes"
         for benchmark in benchmarks
         if benchmark.timed_on and benchmark.passes
     ]

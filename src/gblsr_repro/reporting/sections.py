@@ -107,18 +107,23 @@ def describe_runs(source: Aggregates) -> list[PageSection]:
         subjects, arms = source.subjects(name), source.trained_runs(name)["arm"].unique()
         trained = [subjects[arm].name for arm in arms]
         rows = [("trained", ", ".join(trained) or "nothing", "all")]
-        rows += [(label, here, paper or DASH) for label, (here, paper) in benchmark.facts.items()]
+        rows += [(label, fact.here, fact.paper or DASH) for label, fact in benchmark.facts.items()]
         table = build_simple_table(("", "This run", "Paper"), rows)
         sections.append(PageSection(f"{title}: what was run", tables=[table]))
-    facts = [(f"version of {name}", str(value)) for name, value in provenance.versions.items()]
-    if commit := provenance.git.get("commit"):
-        changed = "True" in str(provenance.git.get("modified"))
-        state = " (with uncommitted changes)" if changed else ""
-        facts.insert(0, ("code", f"commit {commit}{state}"))
+    facts = list_versions(provenance)
+    if commits := provenance.git.get("commit"):
+        state = " (with uncommitted changes)" if True in provenance.git.get("modified", ()) else ""
+        facts.insert(0, ("code", f"commit {', '.join(commits)}{state}"))
     if facts:
         table = build_simple_table(("", "This run"), facts)
         sections.append(PageSection("Code and versions", tables=[table]))
     return sections
+
+
+def list_versions(provenance: Provenance) -> list[tuple[str, str]]:
+    """List the versions of the packages that the runs used."""
+    versions = provenance.versions.items()
+    return [(f"version of {name}", ", ".join(sorted(found))) for name, found in versions]
 
 
 def list_training_costs(source: Aggregates) -> PageSection:

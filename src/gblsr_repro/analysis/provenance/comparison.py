@@ -1,37 +1,35 @@
-"""Compare the recorded conditions of a run with the paper's.
-
-config/paper/settings.tsv says which numbers every setting concerns.
-"""
+"""Write aggregates/provenance_*.json: what was run, and how it differs from the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from itertools import chain
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ...config import (
-    TableRow,
-    find_repository_root,
+    Config,
     get_dataset_title,
     list_short_names,
     load_protocol,
-    read_table,
+    read_datasets,
+    read_paper_device,
 )
-from ...config.rows import Words
-from ...dependencies import list_settings
-from ...metadata import Images
+from ...files import write_json
+from ...metadata import Images, ReleasedOrigin
 from ...wording import join_words, list_some
-from .conditions import ComparedSettings, RunConditions
+from .conditions import RunConditions, gather, read_inputs
 from .differences import (
     DEVICE,
     PAPER_PRESET,
     RELEASED_PRESET,
     SHARED_GPU,
+    Benchmark,
     Difference,
     Effect,
+    Fact,
+    Provenance,
     Scope,
 )
+from .settings import compare_settings
 
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
@@ -42,18 +40,37 @@ RELEASED_WEIGHTS = "scores of released weights, not their training"
 EARLIER = "weights of an earlier version, not trained here"
 
 
-def compare_with_paper(run: RunConditions, paper: RunConditions) -> tuple[Difference, ...]:
+def write_provenance(name: str, results: Path, config: Config, output: Path) -> None:
+    """Write a provenance file of `SCHEMAS` as JSON, from the metadata below `results`."""
+    metadata = read_inputs(name, results, config)
+    write_json(output, build_provenance(gather(name, metadata, config)).model_dump(mode="json"))
+
+
+def build_provenance(run: RunConditions) -> Provenance:
+    """Build the content of a provenance file: facts of the run, and differences from the paper."""
+    return Provenance(
+        preset=run.preset,
+        scopes=(Scope.STRUCTURE, *run.scopes),
+        differences=_list_differences(run),
+        benchmarks={
+            run.benchmark: Benchmark(run.seeds, run.timed_on, *run.passes, _list_facts(run))
+        },
+        versions=run.versions,
+        git=run.git,
+    )
+
+
+def _list_differences(run: RunConditions) -> tuple[Difference, ...]:
     """List the differences between the conditions of `run` and the paper's.
 
-    A condition that a number depends on and that was not recorded counts as different.
+    Images and devices that were not recorded count as different.
     """
     differences = [
         *_compare_preset(run),
         *_compare_weights(run),
-        *_compare_settings(run),
-        *_compare_seeds(run, paper),
-        *_compare_images(run, paper),
-        *_compare_devices(run, paper),
+        *compare_settings(run.settings),
+        *_compare_images(run),
+        *_compare_devices(run),
     ]
     return tuple(difference for difference in differences if difference.scopes)
 
@@ -65,224 +82,49 @@ def _compare_preset(run: RunConditions) -> Iterator[Difference]:
         yield Difference("preset", f"preset {run.preset}", scopes, Effect.NONE)
 
 
-def _select_scopes(run: RunConditions, *measures: str) -> tuple[Scope, ...]:
-    return tuple(scope for scope in run.scopes if scope.measure in measures)
-
-
-# --- imported weights -----------------------------------------------------------------------------
-
-
 def _compare_weights(run: RunConditions) -> Iterator[Difference]:
     """Name the weights that were not trained here: they qualify a verdict and leave it."""
-    scopes = _select_scopes(run, *TRAINED_ON)
-    foreign = _list_foreign(run)
-    own = tuple(subject for subject in run.imported if subject not in foreign)
-    for subjects, sentence in ((foreign, RELEASED_WEIGHTS), (own, EARLIER)):
+    scopes = run.select_scopes(*TRAINED_ON)
+    earlier = [subject for subject in run.imported if subject not in run.foreign]
+    for subjects, sentence in ((run.foreign, RELEASED_WEIGHTS), (earlier, EARLIER)):
         if subjects:
-            yield Difference("released", sentence, scopes, Effect.QUALIFIES, subjects)
+            yield Difference("released", sentence, scopes, Effect.QUALIFIES, tuple(subjects))
 
 
-def _list_foreign(run: RunConditions) -> tuple[str, ...]:
-    """List the arms or methods with weights of others, whose training is not recorded."""
-    return tuple(name for name, weights in run.imported.items() if weights.identity is None)
-
-
-def _list_trained(run: RunConditions) -> tuple[str, ...] | None:
-    """List the arms or methods that the conditions of training concern; None for all."""
-    released = _list_foreign(run)
-    if not released:
-        return None
-    return tuple(subject for subject in run.seeds if subject not in released)
-
-
-# --- settings -------------------------------------------------------------------------------------
-
-
-class Setting(TableRow):
-    """A row of config/paper/settings.tsv: a setting of the protocol, or a section of it.
-
-    `scopes` are the numbers that it concerns; where there are none, `why` gives the reason.
-    `words` name it in captions (default: the last part of its name).
-    """
-
-    setting: str
-    scopes: Words = ()
-    words: str = ""
-    why: str = ""
-
-
-@cache
-def read_settings() -> dict[str, Setting]:
-    """Read config/paper/settings.tsv by setting."""
-    return read_table(
-        find_repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting"
-    )
-
-
-@cache
-def find_setting(name: str) -> Setting | None:
-    """Find the row of a setting: its own, or that of the innermost section with one."""
-    parts = name.split(".")
-    sections = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-    return next((read_settings()[s] for s in sections if s in read_settings()), None)
-
-
-def _compare_settings(run: RunConditions) -> Iterator[Difference]:
-    """Compare what every run depends on with what the paper's does, setting by setting.
-
-    Entries of a map that differ alike are told together, for the arms or methods that have them;
-    settings that were not recorded are one difference a section.
-    """
-    everyone = {each.subject for each in run.settings} - {""}
-
-    def select(subjects: Sequence[str]) -> tuple[str, ...] | None:
-        return None if {*subjects} in ({""}, everyone) else tuple(dict.fromkeys(subjects))
-
-    absent: dict[str, dict[str, list[str]]] = {}
-    for setting in _list_settings(run.benchmark):
-        scopes = _list_scopes(run, setting)
-        sides = [each for each in run.settings if scopes and setting in each.published]
-        if unknown := [each.subject for each in sides if setting not in each.recorded]:
-            absent.setdefault(".".join(setting.split(".")[:2]), {})[setting] = unknown
-        groups: dict[tuple[str, str], dict[str, Sequence[str]]] = {}
-        for entry, found in _pair_entries(setting, sides).items():
-            subjects, here, there = zip(*found, strict=True)
-            if here != there:
-                told = _format_values(here), _format_values(there)
-                groups.setdefault(told, {})[entry] = subjects
-        for (text, wanted), entries in groups.items():
-            sentence = _state(_name_setting(setting, [*entries]), text, wanted)
-            concerned = [*chain.from_iterable(entries.values())]
-            yield Difference(setting, sentence, scopes, subjects=select(concerned))
-    for section, settings in absent.items():
-        few = f": {', '.join(map(_name_setting, settings))}" if len(settings) <= 3 else ""
-        sentence = f"settings of {section} not recorded{few}"
-        scopes = tuple(dict.fromkeys(s for name in settings for s in _list_scopes(run, name)))
-        concerned = [*chain.from_iterable(settings.values())]
-        yield Difference(section, sentence, scopes, subjects=select(concerned))
-
-
-def _list_settings(benchmark: str) -> list[str]:
-    parts = (benchmark, "latency", "diagnostics")
-    return [name for part in parts for name in list_settings(load_protocol(), part)]
-
-
-def _list_scopes(run: RunConditions, setting: str) -> tuple[Scope, ...]:
-    row = find_setting(setting)
-    return tuple(scope for scope in run.scopes if row and scope in row.scopes)
-
-
-def _pair_entries(
-    setting: str, sides: Sequence[ComparedSettings]
-) -> dict[str, list[tuple[str, Any, Any]]]:
-    """Pair the entries of a map, else "" alone, with the paper's: by entry, subject and values."""
-    pairs: dict[str, list[tuple[str, Any, Any]]] = {}
-    for each in (each for each in sides if setting in each.recorded):
-        here, there = _flatten(each.recorded[setting]), _flatten(each.published[setting])
-        for entry in here | there:
-            pair = each.subject, here.get(entry), there.get(entry)
-            pairs.setdefault(entry, []).append(pair)
-    return pairs
-
-
-def _flatten(value: Any, name: str = "") -> dict[str, Any]:
-    """Return the values within nested maps by dotted name."""
-    if not isinstance(value, Mapping):
-        return {name: value}
-    entries = (_flatten(inner, f"{name}.{key}".strip(".")) for key, inner in value.items())
-    return {key: inner for entry in entries for key, inner in entry.items()}
-
-
-def _name_setting(setting: str, entries: Sequence[str] = ()) -> str:
-    """Name a setting, or entries of it, in words."""
-    row, titles = read_settings().get(setting), list_short_names("native")
-    words = row.words if row and row.words else setting.rpartition(".")[2]
-    named = [titles.get(entry, entry.replace(".", " ")) for entry in entries if entry]
-    return " ".join([words, *([join_words(named)] if named else [])]).replace("_", " ")
-
-
-def _state(words: str, here: str, there: str) -> str:
-    return f"{words}: {here} (paper: {there})"
-
-
-def _format_values(values: Sequence[Any]) -> str:
-    """Format the distinct values of a setting, numbers as a range."""
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return " to ".join(dict.fromkeys(f"{end:,}" for end in (min(values), max(values))))
-    return " or ".join(dict.fromkeys(_format_value(value) for value in values))
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_format_value, value))
-    return "not set" if value is None else str(value)
-
-
-# --- seeds, images, devices -----------------------------------------------------------------------
-
-
-def _compare_seeds(run: RunConditions, paper: RunConditions) -> Iterator[Difference]:
-    """Compare the seeds of every arm or method: the timed ones for times, the trained ones else.
-
-    Weights that others released are of one seed, and named in whole. Arms or methods without a
-    record take the seeds of all others.
-    """
-    titles, timed = list_short_names(run.benchmark), _select_scopes(run, "latency")
-    released = _list_foreign(run)
-    trained = {subject: seeds for subject, seeds in run.seeds.items() if subject not in released}
-    others = tuple(scope for scope in run.scopes if scope not in timed)
-    wanted = _format_value(next(iter(paper.seeds.values())))
-    for recorded, scopes, left_out in (
-        (trained, others, released),
-        (run.timed_seeds, timed, ()),
-    ):
-        if not recorded:
-            continue
-        every = sorted({seed for seeds in recorded.values() for seed in seeds})
-        by_seeds: dict[str, list[str]] = {}
-        for name in dict.fromkeys([*recorded, *titles]):
-            if name not in left_out:
-                by_seeds.setdefault(_format_value(recorded.get(name, every)), []).append(name)
-        for seeds, names in by_seeds.items():
-            if seeds != wanted:
-                shorts = [titles.get(name, name) for name in names if name in recorded]
-                of = f" of {join_words(shorts)}" if len(by_seeds) > 1 and shorts else ""
-                subjects = tuple(names) if len(by_seeds) > 1 or left_out else None
-                yield Difference(
-                    "seeds", _state(f"seeds{of}", seeds, wanted), scopes, subjects=subjects
-                )
-
-
-def _compare_images(run: RunConditions, paper: RunConditions) -> Iterator[Difference]:
+def _compare_images(run: RunConditions) -> Iterator[Difference]:
     """Compare the images of training and validation, and those of every evaluation column.
 
     DIV2K is the one thing that a reader can add: other images to train or validate on qualify a
     verdict and leave it.
     """
-    data = "native.data" if run.benchmark == "native" else run.benchmark
-    trained = _list_trained(run)
-    if trained != () and (text := _compare_image_sets(run.train, paper.train)):
-        effect = Effect.QUALIFIES if run.train else Effect.BLOCKS
-        scopes = _select_scopes(run, *TRAINED_ON)
-        yield Difference(f"{data}.train", f"trained on {text}", scopes, effect, trained)
-    if text := _compare_image_sets(run.validation):
-        effect = Effect.QUALIFIES if run.validation else Effect.BLOCKS
-        scopes = _select_scopes(run, *VALIDATED)
-        yield Difference(f"{data}.validation", f"validated on {text}", scopes, effect)
+    protocol = load_protocol()
+    data = protocol["native"]["data"] if run.benchmark == "native" else protocol["asr"]
+    trained = tuple(subject for subject in run.seeds if subject not in run.foreign)
+    subjects = trained if run.foreign else None
+    for words, sets, concerned, measures in (
+        ("trained on", run.train, subjects, TRAINED_ON),
+        ("validated on", run.validation, None, VALIDATED),
+    ):
+        if concerned != () and (text := _compare_image_sets(sets, data["train"])):
+            effect = Effect.QUALIFIES if sets else Effect.BLOCKS
+            scopes = run.select_scopes(*measures)
+            yield Difference("images", f"{words} {text}", scopes, effect, concerned)
     # Times of super-resolution depend on the sizes of the images; native images have one size.
     sized = run.benchmark == "asr" and not run.sizes_only
-    scopes = _select_scopes(run, "quality", *["latency"] * sized)
+    scopes = run.select_scopes("quality", *["latency"] * sized)
     for column, sets in run.evaluate.items():
         others = [f"other pixels in {list_some(i.other_pixels)}" for i in sets if i.other_pixels]
         is_crop = bool(sets) and all(i.dataset in CENTER_CROPS and i.complete for i in sets)
         effect = Effect.QUALIFIES if is_crop and not others else Effect.BLOCKS
         for text in filter(None, [_compare_image_sets(sets), *others]):
-            name = f"{data}.evaluate.{column}"
-            yield Difference(name, f"{column}: {text}", scopes, effect, columns=(column,))
+            yield Difference("images", f"{column}: {text}", scopes, effect, columns=(column,))
 
 
-def _compare_image_sets(sets: Sequence[Images], wanted: Sequence[Images] = ()) -> str:
-    """Name the sets that replace the paper's, or are part of one; empty where there are none."""
+def _compare_image_sets(sets: Sequence[Images], names: Sequence[str] = ()) -> str:
+    """Name the sets that replace the paper's, or are part of one; empty where there are none.
+
+    With `names`, those of the paper's sets, other whole sets count, too.
+    """
     if not sets:
         return "images not recorded"
     texts = []
@@ -291,25 +133,73 @@ def _compare_image_sets(sets: Sequence[Images], wanted: Sequence[Images] = ()) -
             texts.append(f"{images.title} in place of {get_dataset_title(images.stands_in_for)}")
         elif not images.complete:
             texts.append(f"{images.count} images of {images.title}")
-    if wanted and not texts and [i.dataset for i in sets] != [i.dataset for i in wanted]:
+    if names and not texts and [images.dataset for images in sets] != [*names]:
         texts = [images.title for images in sets]
     return join_words(texts) if texts else ""
 
 
-def _compare_devices(run: RunConditions, paper: RunConditions) -> Iterator[Difference]:
+def _compare_devices(run: RunConditions) -> Iterator[Difference]:
     """Compare the devices of trainings and timings, and how timings were taken."""
-    for words, devices, published, measure in (
-        ("trained on", run.devices, paper.devices, "cost"),
-        ("timed on", run.timed_on, paper.timed_on, "latency"),
+    paper, timed = read_paper_device(), run.select_scopes("latency")
+    for words, devices, scopes in (
+        ("trained on", run.devices, run.select_scopes("cost")),
+        ("timed on", run.timed_on, timed),
     ):
         for device in devices or ["not recorded"]:
-            if device not in published:
-                sentence = _state(words, device, ", ".join(published))
-                yield Difference(DEVICE, sentence, _select_scopes(run, measure))
-    timed = _select_scopes(run, "latency")
+            if device != paper:
+                yield Difference(DEVICE, f"{words}: {device} (paper: {paper})", scopes)
     if run.shared_gpu:
         sentence = "timed on a shared GPU, and so not judged"
         yield Difference(SHARED_GPU, sentence, timed, subjects=tuple(run.shared_gpu))
     if run.sizes_only:
         sentence = "timed on blank images of the sets' sizes"
-        yield Difference("asr.timing.datasets", sentence, timed, Effect.NONE)
+        yield Difference("images", sentence, timed, Effect.NONE)
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+def _list_facts(run: RunConditions) -> dict[str, Fact]:
+    """List facts of a run by label: devices, image sets, and why a number is absent."""
+    names, device = list_short_names(run.benchmark), read_paper_device()
+    protocol = load_protocol()
+    data = protocol["native"]["data"] if run.benchmark == "native" else protocol["asr"]
+    imported = (
+        f"{names.get(subject, subject)}, {_describe_weights(weights)}"
+        for subject, weights in run.imported.items()
+    )
+    facts = {
+        "trained on": Fact(", ".join(run.devices), device),
+        "timed on": Fact(", ".join(run.timed_on), device),
+        "imported": Fact("; ".join(imported), ""),
+        "training images": _describe_images(run.train, data["train"]),
+    }
+    for column, sets in run.evaluate.items():
+        published = [data["evaluate"][column]] if column in data["evaluate"] else []
+        facts[f"measured on {column}"] = _describe_images(sets, published)
+    not_timed = (
+        f"{names.get(subject, subject)} on {column} by the clock {clock}: {reason}"
+        for subject, clock, column, reason in run.not_timed
+    )
+    facts["not timed"] = Fact("; ".join(not_timed), "")
+    return {label: fact for label, fact in facts.items() if fact.here}
+
+
+def _describe_weights(weights: ReleasedOrigin) -> str:
+    """Describe who released weights, the license and the commit."""
+    commit = weights.revision and f"commit {weights.revision}"
+    return ", ".join(filter(None, (f"by {weights.by}", weights.license, commit)))
+
+
+def _describe_images(sets: Sequence[Images], published: Sequence[str]) -> Fact:
+    """Describe image sets beside the paper's, which config/datasets.tsv has."""
+    rows = [read_datasets()[name] for name in published]
+    paper = [f"{row.title}, {row.images:,} images" for row in rows]
+    return Fact("; ".join(map(_describe_image_set, sets)), "; ".join(paper))
+
+
+def _describe_image_set(images: Images) -> str:
+    text = f"{images.title}, {images.count} images"
+    if images.stands_in_for:
+        text += f", in place of {get_dataset_title(images.stands_in_for)}"
+    return text

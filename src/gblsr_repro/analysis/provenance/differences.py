@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import reduce
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
 from ...errors import UserError
 from ...files import read_json
 
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution"}
 PAPER_PRESET, RELEASED_PRESET = "paper", "released"
-DEVICE, SHARED_GPU = "device", "latency.shared_gpu"  # names of differences
+DEVICE, SHARED_GPU = "device", "shared GPU"  # names of differences
 
 
 class Scope(StrEnum):
@@ -59,9 +59,9 @@ class Effect(StrEnum):
 class Difference:
     """A condition of a run that differs from the paper's.
 
-    `name` is dotted, that of a setting where it is one, and `sentence` states the condition with
-    the paper's. `scopes` are the numbers that it concerns, `subjects` the arms or methods and
-    `columns` the evaluation columns (None: all).
+    `name` is that of the setting where it is one, and `sentence` states the condition with the
+    paper's. `scopes` are the numbers that it concerns, `subjects` the arms or methods and `columns`
+    the evaluation columns (None: all).
     """
 
     name: str
@@ -90,56 +90,56 @@ def _overlap(names: Collection[str] | None, others: Collection[str] | None) -> b
 
 
 @dataclass(frozen=True)
+class Fact:
+    """A fact of this run beside the paper's."""
+
+    here: str
+    paper: str
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """The conditions of one benchmark's runs.
 
-    `seeds` trained by arm or method; `timed_on`, names of devices; `passes` of a timing to warm up
-    and timed; `facts` by label, this run's side and the paper's.
+    `seeds` trained by arm or method; `timed_on`, names of devices; `warmup` and timed `passes` of a
+    timing; `facts` by label.
     """
 
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     timed_on: Sequence[str] = ()
-    passes: Sequence[int] = ()
-    facts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-
-    def merge(self, other: Benchmark) -> Benchmark:
-        """Merge the conditions of two jobs; where both have a value, this one's counts."""
-        return Benchmark(
-            {**other.seeds, **self.seeds},
-            self.timed_on or other.timed_on,
-            self.passes or other.passes,
-            {**self.facts, **other.facts, **self.facts},
-        )
+    warmup: int = 0
+    passes: int = 0
+    facts: Mapping[str, Fact] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Provenance:
+class Provenance(BaseModel):
     """The content of a file provenance_*.json, or of all those of one run.
 
-    `scopes` are the numbers whose conditions were compared with the paper's.
+    `scopes` are the numbers whose conditions were compared with the paper's. `versions` and `git`
+    have the distinct values of each entry.
     """
 
-    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     preset: str = ""
     scopes: tuple[Scope, ...] = ()
     differences: tuple[Difference, ...] = ()
-    benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
-    versions: Mapping[str, Any] = field(default_factory=dict)
-    git: Mapping[str, Any] = field(default_factory=dict)
+    benchmarks: dict[str, Benchmark] = {}
+    versions: dict[str, list[str]] = {}
+    git: dict[str, list[Any]] = {}
 
     @classmethod
     def paper(cls) -> Provenance:
         """Return the provenance of the paper's numbers, without a difference."""
-        return cls(PAPER_PRESET, tuple(Scope))
+        return cls(preset=PAPER_PRESET, scopes=tuple(Scope))
 
     @classmethod
     def read(cls, aggregates: Path) -> Provenance:
-        """Read and merge the provenance_*.json files of an aggregates folder."""
+        """Read and join the provenance_*.json files of an aggregates folder."""
         parts = []
         for path in sorted(aggregates.glob("provenance_*.json")):
             try:
-                parts.append(CONTENT.validate_python(read_json(path)))
+                parts.append(cls.model_validate(read_json(path)))
             except ValueError as error:
                 raise UserError(
                     f"{path} is no provenance file of this version; make the aggregates again."
@@ -148,22 +148,9 @@ class Provenance:
 
     @classmethod
     def join(cls, parts: Iterable[Provenance]) -> Provenance:
-        """Join the contents of several files."""
-        return functools.reduce(cls.merge, parts, cls())
-
-    def merge(self, other: Provenance) -> Provenance:
-        """Merge the contents of two files."""
-        benchmarks = {**self.benchmarks}
-        for name, more in other.benchmarks.items():
-            benchmarks[name] = benchmarks[name].merge(more) if name in benchmarks else more
-        return Provenance(
-            self.preset or other.preset,
-            (*self.scopes, *other.scopes),
-            (*self.differences, *other.differences),
-            benchmarks,
-            join_values([self.versions, other.versions]),
-            join_values([self.git, other.git]),
-        )
+        """Join the contents of several files; where two have a value, the first one's counts."""
+        contents = (part.model_dump(mode="json") for part in parts)
+        return cls.model_validate(reduce(_join, contents, {}))
 
     def benchmark(self, name: str) -> Benchmark:
         """Return the conditions of a benchmark's runs, empty where it was not run."""
@@ -183,27 +170,22 @@ class Provenance:
         """
         scopes = list(scopes)
         recorded = [scope for scope in scopes if scope in self.scopes]
-        merged: dict[tuple[str, str], Difference] = {}
+        merged: dict[str, Difference] = {}
         for scope in recorded:
             for difference in self.differences:
                 if difference.concerns(scope, subjects, columns):
-                    key = (difference.name, difference.sentence)
-                    before = merged[key].scopes if key in merged else ()
+                    before = merged.get(difference.sentence, difference).scopes
                     united = tuple(dict.fromkeys(before + difference.scopes))
-                    merged[key] = replace(difference, scopes=united)
+                    merged[difference.sentence] = replace(difference, scopes=united)
         return list(merged.values()) if recorded or not scopes else [NOT_RECORDED]
 
 
-CONTENT = TypeAdapter(Provenance)
-
-
-def join_values(maps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join the distinct values of every key by commas; values may be such joins themselves."""
-    values: dict[str, dict[str, Any]] = {}
-    for key, value in (pair for each in maps for pair in each.items() if pair[1] is not None):
-        parts = value.split(", ") if isinstance(value, str) else [value]
-        values.setdefault(key, {}).update({str(part): part for part in parts})
-    return {
-        key: next(iter(distinct.values())) if len(distinct) == 1 else ", ".join(distinct)
-        for key, distinct in values.items()
-    }
+def _join(one: Any, other: Any) -> Any:
+    """Join two JSON values: maps by key, lists without repetition; else the first counts."""
+    if isinstance(one, dict):
+        return one | {
+            key: _join(one[key], value) if key in one else value for key, value in other.items()
+        }
+    if isinstance(one, list):
+        return one + [value for value in other if value not in one]
+    return one
