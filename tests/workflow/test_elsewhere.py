@@ -114,4 +114,4 @@ def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(che
     words = ["--snakefile", checkout / "Snakefile", "--directory", elsewhere / "deeper"]
     target = "results/aggregates/budget.csv"
     run(elsewhere, *words, "--configfile", "flat.yaml", "--", target, folders="modules")
-    assert "\nflat,891011\n" in (elsewhere / "deeper" / target).read_text()
+    assert "\nflat,parameters,891011.0,,1\n" in (elsewhere / "deeper" / target).read_text()
