@@ -151,7 +151,7 @@ def test_images_of_other_pixels_than_were_measured_are_named(mirror, tmp_path, m
     Image.fromarray(measured[1]).save(tmp_path / "mirror" / PATHS[1])
     del pins[PATHS[2]]  # nothing is said of an image that was not measured
     fetch.fetch_dataset("set", mirror)
-    assert sources.describe_dataset("set", mirror)["other_pixels"] == ["img_2"]
+    assert sources.describe_pixels("set", mirror)["other_pixels"] == ["img_2"]
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
     assert "Set: other pixels than this project measured on in img_2; " in warnings[0]

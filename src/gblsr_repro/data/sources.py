@@ -167,7 +167,7 @@ def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
     """Describe a data set as it is used, for captions and reports.
 
     Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
-    (None unless it replaces another), other_pixels (see `find_other_pixels`).
+    (None unless it replaces another). No image is decoded.
     """
     files = locate_dataset(dataset, config)
     images, expected = len(list_source_images(dataset, config)), files.published_count
@@ -178,5 +178,10 @@ def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
         "expected": expected,
         "complete": images == expected,
         "stands_in_for": files.row.stands_in_for or None,
-        "other_pixels": find_other_pixels(dataset, config),
     }
+
+
+def describe_pixels(dataset: str, config: Config) -> dict[str, Any]:
+    """Describe a data set whose pixels numbers depend on, with `find_other_pixels` beside."""
+    others = find_other_pixels(dataset, config)
+    return {**describe_dataset(dataset, config), "other_pixels": others}

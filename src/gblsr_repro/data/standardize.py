@@ -23,7 +23,7 @@ from .datasets import refuse_repeated_names
 from .images import Pixels, convert_to_rgb
 from .sources import (
     SourceImage,
-    describe_dataset,
+    describe_pixels,
     list_source_images,
     refuse_training_images,
 )
@@ -146,5 +146,5 @@ def standardize_images(name: str, config: Config, output: Path) -> None:
             else:
                 yield crop_center(pixels, size)
 
-    facts = {"datasets": [describe_dataset(dataset, config) for dataset in datasets]}
+    facts = {"datasets": [describe_pixels(dataset, config) for dataset in datasets]}
     write_array(output, (size, size, 3), crop_all(), ARRAY_INDEX_COLUMNS, index, facts)

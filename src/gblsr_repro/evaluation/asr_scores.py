@@ -21,7 +21,7 @@ from ..data import resize
 from ..data.datasets import locate_dataset
 from ..data.images import convert_to_rgb, convert_to_tensor
 from ..data.prefetch import Prefetcher
-from ..data.sources import SourceImage, describe_dataset, list_source_images
+from ..data.sources import SourceImage, describe_pixels, list_source_images
 from ..dependencies import collect_dependencies
 from ..errors import UserError
 from ..files import write_csv, write_json
@@ -160,7 +160,7 @@ def score_column(
     dataset = config["asr"]["evaluate"][column]
     settings = collect_dependencies("asr_bicubic", column, config)
     content = {"content_sha256": locate_dataset(dataset, config).digest_content()}
-    described = describe_dataset(dataset, config)
+    described = describe_pixels(dataset, config)
     for scale in config["asr"]["scales"]:
         path = output / f"{dataset}_x{scale:g}.csv"
         description = {
