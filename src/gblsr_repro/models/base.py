@@ -118,7 +118,7 @@ class Model(nn.Module):
 
     Images and colors are RGB with values in [0, 1], colors unclamped. On the plain path the encoder
     computes as published, too. `benchmark` is the section of the config that the model is built
-    from, `subject` the key of a run's record that names its row.
+    from, `subject` the key of a run's metadata that names its row.
     """
 
     benchmark: ClassVar[str]
