@@ -160,6 +160,14 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
     assert lines[2].startswith("native,liif,1,")
 
 
+def test_runs_without_a_bandwidth_are_read_again(tmp_path, config):
+    run = leave_run(tmp_path, "liif", 0)
+    leave_table(run.with_name("log.csv"), "step,bandwidth", "10,")
+    aggregate.write_all(["runs"], tmp_path, config, tmp_path)
+    (row,) = read(tmp_path / "runs.csv", "runs")
+    assert math.isnan(row["bandwidth"])
+
+
 def write_fields(root, arm, seed, bandwidth):
     region = np.zeros(bandwidth.shape, np.int8)
     region[:, 1] = 2  # one row of smooth patches above one of texture

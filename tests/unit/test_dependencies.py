@@ -91,7 +91,7 @@ def watched(tiny, monkeypatch):
         monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_folder, name, unwatched(getattr(run_folder, name)))
-    monkeypatch.setattr(importing, "write_run", unwatched(importing.write_imported_run))
+    monkeypatch.setattr(importing, "write_imported_run", unwatched(importing.write_imported_run))
     monkeypatch.setattr(runs, "identify_run", unwatched(runs.identify_run))
     monkeypatch.setattr(metrics.MetricConstants, "from_config", Lazy)
     return Watched(settings, seen)

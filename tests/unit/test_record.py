@@ -134,7 +134,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     assert find_line(record, "runs.csv", arm="liif")["commit"] == "c0ffee0"
 
     page = (record / "README.md").read_text(encoding="utf-8")
-    assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
+    assert "| Scalar | 1 | 20.500\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.312 |" in page
     assert "steps: 40 (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
     assert "GB-LSR-Scalar's on the validation images | −2.096 dB | −1.000 dB |" in page
@@ -192,7 +192,7 @@ def test_a_second_machine_adds_its_seeds(grown: Path) -> None:
     record = grown / "record"
     page = (record / "README.md").read_text(encoding="utf-8")
     p = stats.ttest_ind_from_stats(20.55, 0.1 / 2**0.5, 2, 22.312, 0.204, 3).pvalue
-    pair = "20.55 ± 0.07 / 22.31".replace(" ", "\N{NO-BREAK SPACE}")
+    pair = "20.550 ± 0.071 / 22.312".replace(" ", "\N{NO-BREAK SPACE}")
     assert f"| Scalar | 2 | {pair} | {p:.3f} |" in page
     assert {row["commit"] for row in made.rows(record / "runs.csv")} == {"c0ffee0", "c0ffee1"}
     conditions = {row.differences for row in read_claims(record / "claims.csv") if row.differences}
@@ -226,7 +226,7 @@ def test_other_conditions_stand_beside_and_are_not_judged(
     writing.update(other, record, build_config(), "fewer_pixels")
     assert (record / "claims.csv").read_bytes() == claims
     page = (record / "README.md").read_text(encoding="utf-8")
-    assert "| Scalar | fewer_pixels | Kodak | 1 | 25.50 |" in page
+    assert "| Scalar | fewer_pixels | Kodak | 1 | 25.500 |" in page
     assert "(overlays/fewer_pixels.yaml)" in page
 
 

@@ -320,8 +320,9 @@ def write_all(names: Sequence[str], results: Path, config: Config, output: Path)
         if table.empty:
             inputs = " and ".join(SCHEMAS[name].inputs) or "arms in the config"
             raise UserError(f"Nothing to aggregate for {name}: {results} has no {inputs}.")
-        used = table.loc[:, (table != "").any()]  # the keys that some number has
-        write_text(path, used.to_csv(index=False, lineterminator="\n"))
+        unused = [key for key in schemas.KEYS if key in table and (table[key] == "").all()]
+        text = table.drop(columns=unused).to_csv(index=False, lineterminator="\n")
+        write_text(path, text)
 
 
 def compute(name: str, results: Path, config: Config) -> pd.DataFrame:

@@ -21,7 +21,7 @@ class Metric:
     """A metric: its name in files, its title and unit, decimals, and direction.
 
     `better` is an arrow to the better side, empty where neither is. A number is given with `digits`
-    decimals, on the page of a record with one less.
+    decimals.
     """
 
     name: str

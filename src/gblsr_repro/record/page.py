@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -32,8 +32,7 @@ from ..reporting.sections import (
 from ..reporting.tables.build import build_beside_paper
 from .values import MAIN, RUN_TABLE, VALUES
 
-SHOWN = [replace(metric, digits=metric.digits - 1) for metric in list_shown("record")]
-"""The metrics of the short tables of arms, with the decimals that a narrow screen has room for."""
+SHOWN = list_shown("record")  # the metrics of the short tables of arms
 SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)  # verdicts that say nothing of a claim
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
@@ -118,9 +117,9 @@ def list_other_setups(parts: Sequence[Part]) -> PageSection:
                     texts = format_cells(cells)
                     dataset = name_dataset(source, "native", column)
                     rows.append([arm.short, part.setup, dataset, seeds, *texts])
-    header = ["Arm", "Conditions", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
+    header = ["Arm", "Setup", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
-    return PageSection("Native benchmark under other conditions", tables=[table] if rows else [])
+    return PageSection("Native benchmark under other setups", tables=[table] if rows else [])
 
 
 def list_scores(source: Aggregates, column: str, arm: str) -> list[Summary]:
@@ -182,7 +181,7 @@ def list_superres_quality(part: Part) -> Iterator[PageSection]:
 
 def format_compared(cell: Summary, other: Summary) -> str:
     """Format a number with its deviation, and the p of its difference to another if both vary."""
-    text, p = format_summary(cell, PSNR_Y.digits - 1), compute_pooled_p(cell, other)
+    text, p = format_summary(cell, PSNR_Y.digits), compute_pooled_p(cell, other)
     return text if math.isnan(p) else f"{text} (p {format_p(p)})"
 
 
