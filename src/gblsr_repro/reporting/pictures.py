@@ -76,7 +76,7 @@ def compare_reconstructions(source: Aggregates, folder: Path) -> PageSection:
 
 
 def compare_methods(source: Aggregates, folder: Path) -> PageSection:
-    """Compare on every set of super-resolution, at two scales, as `compare_arms` does."""
+    """Compare on every set of super-resolution, at two scales, as for reconstructions."""
     asr = source.config["asr"]
     methods = sort_by_order(list_methods(source.config), [asr["base_method"]])
     views = (

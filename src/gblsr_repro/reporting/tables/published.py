@@ -20,7 +20,7 @@ from .training_time import build_published_times
 
 
 def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -> list[Sheet]:
-    """Build the paper's table, of super-resolution with the run's methods, scales and timed sets.
+    """Build the paper's table, of super-resolution with the run's scales and timed sets.
 
     Raises `UserError` when the paper has none.
     """
@@ -28,7 +28,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -
         shown = [row.about[-1] for row in measured[0].groups[0].rows]
         return build_published_times(item.part, shown)
     paper = copy.deepcopy(load_protocol())
-    for name in ("methods", "scales", "trained_scales", "timing"):
+    for name in ("scales", "trained_scales", "timing"):
         paper["asr"][name] = source.config["asr"][name]
     sheets: list[Sheet] = build_item(item, read_paper_aggregates(paper))
     # Printed means over timed sets stand only where the sets are the paper's.
