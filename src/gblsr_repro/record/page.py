@@ -290,7 +290,8 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
     for part in parts:
         for difference in list_setup_differences(part):
             differences.setdefault(difference, []).append(part.setup)
-        for fact in list_setup_facts(part):
+        provenance = part.source.provenance
+        for fact in [*provenance.remarks, *list_versions(provenance)]:  # commits stand in the runs
             facts.setdefault(fact, []).append(part.setup)
     names = ", ".join(f"[{part.setup}](overlays/{part.setup}.yaml)" for part in parts)
     return PageSection(
@@ -302,9 +303,7 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
                 "How they differ from the paper",
                 tables=[build_condition_table(("Difference", "Concerns"), differences, parts)],
             ),
-            PageSection(
-                "What was run", tables=[build_condition_table(("", "Here", "Paper"), facts, parts)]
-            ),
+            PageSection("What was run", tables=[build_condition_table(("", ""), facts, parts)]),
         ],
     )
 
@@ -331,24 +330,14 @@ def list_setup_differences(part: Part) -> list[tuple[str, str]]:
     ]
 
 
-def list_setup_facts(part: Part) -> list[tuple[str, str, str]]:
-    """List what a setup was run on and with, beside the paper's; commits stand in the runs."""
-    provenance = part.source.provenance
-    facts = [
-        (label, fact.here, fact.paper or DASH)
-        for name in BENCHMARKS
-        for label, fact in provenance.benchmark(name).facts.items()
-    ]
-    return facts + [(*version, DASH) for version in list_versions(provenance)]
-
-
 def format_command(folder: Path, part: Part) -> str:
     """Format the command that measures these numbers again."""
-    native, asr = map(part.source.provenance.benchmark, ("native", "asr"))
+    seeds, timed_on = part.source.provenance.seeds, part.source.provenance.timed_on
     overlay = f"docs/{folder.name}/overlays/{part.setup}.yaml"
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
     words += ["--config", "mirror=FOLDER"] if part.source.config["preset"] == "mirror" else []
-    targets = ["native"] if native.seeds else ["native_timing"] if native.timed_on else []
-    timed = ["asr_timing"] if asr.timed_on else []
-    targets += (["asr"] if timed else ["asr_eval"]) if asr.seeds else timed
+    only_timed = ["native_timing"] if timed_on.get("native") else []
+    targets = ["native"] if seeds.get("native") else only_timed
+    timed = ["asr_timing"] if timed_on.get("asr") else []
+    targets += (["asr"] if timed else ["asr_eval"]) if seeds.get("asr") else timed
     return shlex.join([*words, "--", *targets])

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..analysis import aggregate
-from ..analysis.provenance.comparison import build_provenance
-from ..analysis.provenance.conditions import SCOPES, gather
-from ..analysis.provenance.differences import Provenance
+from ..analysis.provenance.comparison import compare_all
 from ..analysis.reader import Aggregates, convert_to_numbers
-from ..analysis.schemas import RUN_FOLDERS, list_inputs
+from ..analysis.schemas import RUN_FOLDERS
 from ..config import complete, read_yaml
 from .sources import read_sources
 from .values import MAIN, read_tables
@@ -42,10 +40,5 @@ def restore(folder: Path, setup: str) -> Aggregates:
     if setup == MAIN:
         for name in ("budget", "structure"):
             run.tables[name] = aggregate.compute(name, folder, config).to_dict("records")
-    sources = read_sources(folder)[setup]
-    run.provenance = Provenance.join(
-        build_provenance(gather(name, sources, config))
-        for name in sorted(SCOPES)
-        if not sources.keys().isdisjoint(list_inputs(name, config))
-    )
+    run.provenance = compare_all(read_sources(folder)[setup], config)
     return run

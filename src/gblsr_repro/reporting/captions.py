@@ -144,7 +144,7 @@ def name_own_rows(rows: Iterable[Arm | Method]) -> str | None:
 
 def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:
     """Describe over how many seeds a figure averages, and what its error bars show."""
-    seeds = provenance.benchmark(scope.benchmark).seeds
+    seeds = provenance.seeds.get(scope.benchmark, {})
     names, arms = list_short_names(scope.benchmark), read_arms()
     # Figures of these scopes draw some of the diagnostic's arms, which the scope does not name.
     uncounted = scope in (Scope.LOCALITY, Scope.ABLATION)
@@ -162,13 +162,13 @@ def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:
 
 def _describe_timings(provenance: Provenance, scopes: Iterable[Scope]) -> list[str]:
     """Describe on which device and in how many passes each benchmark was timed."""
-    benchmarks = [
-        provenance.benchmark(scope.benchmark) for scope in scopes if scope.measure == "latency"
+    timed = [
+        provenance.timed_on.get(scope.benchmark) for scope in scopes if scope.measure == "latency"
     ]
     texts = [
-        f"Timed on {join_words(benchmark.timed_on)}, {benchmark.warmup} warm-up and "
-        f"{benchmark.passes} timed passes"
-        for benchmark in benchmarks
-        if benchmark.timed_on and benchmark.passes
+        f"Timed on {join_words(devices)}, {provenance.warmup} warm-up and "
+        f"{provenance.passes} timed passes"
+        for devices in timed
+        if devices and provenance.passes
     ]
     return list(dict.fromkeys(texts))

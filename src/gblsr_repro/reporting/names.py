@@ -49,7 +49,7 @@ def name_subject(source: Aggregates, key: str) -> str:
 
 def format_device(source: Aggregates, benchmark: str) -> str:
     """Format the device of timings for an axis, " on <device>"; empty where not recorded."""
-    devices = source.provenance.benchmark(benchmark).timed_on
+    devices = source.provenance.timed_on.get(benchmark)
     return f" on {join_words(devices)}" if devices else ""
 
 

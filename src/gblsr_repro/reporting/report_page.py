@@ -284,7 +284,7 @@ def _embed_figure(source: Aggregates, item: Item) -> PageSection:
 def _build_provenance(source: Aggregates) -> PageSection:
     """Build the section about what was run, the image arrays and the configuration."""
     try:
-        inside = describe_runs(source)
+        inside = [describe_runs(source)]
     except UserError as error:
         inside = [PageSection("What was run", str(error))]
     inside.append(_list_arrays(source.results))

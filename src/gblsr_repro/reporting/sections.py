@@ -97,27 +97,21 @@ def list_conditions(concerned: Mapping[str, Sequence[str]]) -> PageSection:
     return PageSection(title, "" if lines else "Nothing is recorded.", [table] if lines else [])
 
 
-def describe_runs(source: Aggregates) -> list[PageSection]:
-    """Describe what was run of each benchmark, beside the paper's, and by which code."""
-    provenance, sections = source.provenance, []
+def describe_runs(source: Aggregates) -> PageSection:
+    """Describe what was run of each benchmark, and by which code."""
+    facts, commits = [], []
     for name, title in BENCHMARKS.items():
-        benchmark = provenance.benchmark(name)
-        if not benchmark.facts:
-            continue
-        subjects, arms = source.subjects(name), source.trained_runs(name)["arm"].unique()
-        trained = [subjects[arm].name for arm in arms]
-        rows = [("trained", ", ".join(trained) or "nothing", "all")]
-        rows += [(label, fact.here, fact.paper or DASH) for label, fact in benchmark.facts.items()]
-        table = build_simple_table(("", "This run", "Paper"), rows)
-        sections.append(PageSection(f"{title}: what was run", tables=[table]))
-    facts = list_versions(provenance)
-    if commits := provenance.git.get("commit"):
-        state = " (with uncommitted changes)" if True in provenance.git.get("modified", ()) else ""
-        facts.insert(0, ("code", f"commit {', '.join(commits)}{state}"))
-    if facts:
-        table = build_simple_table(("", "This run"), facts)
-        sections.append(PageSection("Code and versions", tables=[table]))
-    return sections
+        subjects, runs = source.subjects(name), source.trained_runs(name)
+        if len(runs):
+            names = [subjects[arm].name for arm in runs["arm"].unique()]
+            facts.append((f"{title}: trained", ", ".join(names)))
+        commits += [commit for commit in runs["commit"] if commit]
+    facts += source.provenance.remarks
+    if commits:
+        facts.append(("code", f"commit {', '.join(dict.fromkeys(commits))}"))
+    facts += list_versions(source.provenance)
+    tables = [build_simple_table(("", "This run"), facts)] if facts else []
+    return PageSection("What was run", tables=tables)
 
 
 def list_versions(provenance: Provenance) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from ...config import (
@@ -10,26 +11,31 @@ from ...config import (
     get_dataset_title,
     list_short_names,
     load_protocol,
-    read_datasets,
     read_paper_device,
 )
 from ...files import write_json
 from ...metadata import Images, ReleasedOrigin
 from ...wording import join_words, list_some
-from .conditions import RunConditions, gather, read_inputs
+from ..schemas import list_inputs
+from .conditions import (
+    SCOPES,
+    MetadataByFile,
+    RunMetadata,
+    collect_seeds,
+    list_devices,
+    read_inputs,
+)
 from .differences import (
     DEVICE,
     PAPER_PRESET,
     RELEASED_PRESET,
     SHARED_GPU,
-    Benchmark,
     Difference,
     Effect,
-    Fact,
     Provenance,
     Scope,
 )
-from .settings import compare_settings
+from .settings import collect_settings, compare_settings
 
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
@@ -42,25 +48,33 @@ EARLIER = "weights of an earlier version, not trained here"
 
 def write_provenance(name: str, results: Path, config: Config, output: Path) -> None:
     """Write a provenance file of `SCHEMAS` as JSON, from the metadata below `results`."""
-    metadata = read_inputs(name, results, config)
-    write_json(output, build_provenance(gather(name, metadata, config)).model_dump(mode="json"))
+    provenance = build_provenance(name, read_inputs(name, results, config), config)
+    write_json(output, provenance.model_dump(mode="json"))
 
 
-def build_provenance(run: RunConditions) -> Provenance:
-    """Build the content of a provenance file: facts of the run, and differences from the paper."""
+def compare_all(metadata: MetadataByFile, config: Config) -> Provenance:
+    """Compare all that runs recorded with the paper, without files."""
+    made = (name for name in SCOPES if not metadata.keys().isdisjoint(list_inputs(name, config)))
+    return Provenance.join(build_provenance(name, metadata, config) for name in sorted(made))
+
+
+def build_provenance(name: str, metadata: MetadataByFile, config: Config) -> Provenance:
+    """Build the content of a provenance file from the metadata of runs."""
+    run = RunMetadata(name, metadata, config)
     return Provenance(
-        preset=run.preset,
+        preset=config["preset"],
         scopes=(Scope.STRUCTURE, *run.scopes),
         differences=_list_differences(run),
-        benchmarks={
-            run.benchmark: Benchmark(run.seeds, run.timed_on, *run.passes, _list_facts(run))
-        },
-        versions=run.versions,
-        git=run.git,
+        seeds={run.benchmark: collect_seeds(run.runs)},
+        timed_on={run.benchmark: list_devices(run.timings)},
+        warmup=config["latency"]["warmup"],
+        passes=config["latency"]["passes"],
+        remarks=tuple(_list_remarks(run)),
+        versions=_collect_versions(run),
     )
 
 
-def _list_differences(run: RunConditions) -> tuple[Difference, ...]:
+def _list_differences(run: RunMetadata) -> tuple[Difference, ...]:
     """List the differences between the conditions of `run` and the paper's.
 
     Images and devices that were not recorded count as different.
@@ -68,21 +82,23 @@ def _list_differences(run: RunConditions) -> tuple[Difference, ...]:
     differences = [
         *_compare_preset(run),
         *_compare_weights(run),
-        *compare_settings(run.settings),
-        *_compare_images(run),
+        *compare_settings(collect_settings(run)),
+        *_compare_training_images(run),
+        *_compare_evaluated_images(run),
         *_compare_devices(run),
     ]
     return tuple(difference for difference in differences if difference.scopes)
 
 
-def _compare_preset(run: RunConditions) -> Iterator[Difference]:
-    if run.preset not in (PAPER_PRESET, RELEASED_PRESET):
+def _compare_preset(run: RunMetadata) -> Iterator[Difference]:
+    preset = run.config["preset"]
+    if preset not in (PAPER_PRESET, RELEASED_PRESET):
         # What a preset changes is compared one by one: its name alone blocks no verdict.
         scopes = (Scope.STRUCTURE, *run.scopes)
-        yield Difference("preset", f"preset {run.preset}", scopes, Effect.NONE)
+        yield Difference("preset", f"preset {preset}", scopes, Effect.NONE)
 
 
-def _compare_weights(run: RunConditions) -> Iterator[Difference]:
+def _compare_weights(run: RunMetadata) -> Iterator[Difference]:
     """Name the weights that were not trained here: they qualify a verdict and leave it."""
     scopes = run.select_scopes(*TRAINED_ON)
     earlier = [subject for subject in run.imported if subject not in run.foreign]
@@ -91,28 +107,33 @@ def _compare_weights(run: RunConditions) -> Iterator[Difference]:
             yield Difference("released", sentence, scopes, Effect.QUALIFIES, tuple(subjects))
 
 
-def _compare_images(run: RunConditions) -> Iterator[Difference]:
-    """Compare the images of training and validation, and those of every evaluation column.
+def _compare_training_images(run: RunMetadata) -> Iterator[Difference]:
+    """Compare the images of training and validation.
 
     DIV2K is the one thing that a reader can add: other images to train or validate on qualify a
     verdict and leave it.
     """
     protocol = load_protocol()
-    data = protocol["native"]["data"] if run.benchmark == "native" else protocol["asr"]
-    trained = tuple(subject for subject in run.seeds if subject not in run.foreign)
+    paper = (protocol["native"]["data"] if run.benchmark == "native" else protocol["asr"])["train"]
+    trained = tuple(subject for subject in collect_seeds(run.runs) if subject not in run.foreign)
     subjects = trained if run.foreign else None
-    for words, sets, concerned, measures in (
-        ("trained on", run.train, subjects, TRAINED_ON),
-        ("validated on", run.validation, None, VALIDATED),
+    for words, array, concerned, measures in (
+        ("trained on", "train", subjects, TRAINED_ON),
+        ("validated on", "validation", None, VALIDATED),
     ):
-        if concerned != () and (text := _compare_image_sets(sets, data["train"])):
+        sets = run.read_array(array)
+        if concerned != () and (text := _compare_image_sets(sets, paper)):
             effect = Effect.QUALIFIES if sets else Effect.BLOCKS
             scopes = run.select_scopes(*measures)
             yield Difference("images", f"{words} {text}", scopes, effect, concerned)
+
+
+def _compare_evaluated_images(run: RunMetadata) -> Iterator[Difference]:
+    """Compare the images of every evaluation column."""
     # Times of super-resolution depend on the sizes of the images; native images have one size.
-    sized = run.benchmark == "asr" and not run.sizes_only
+    sized = run.benchmark == "asr" and not _is_of_blank_images(run)
     scopes = run.select_scopes("quality", *["latency"] * sized)
-    for column, sets in run.evaluate.items():
+    for column, sets in run.read_evaluated().items():
         others = [f"other pixels in {list_some(i.other_pixels)}" for i in sets if i.other_pixels]
         is_crop = bool(sets) and all(i.dataset in CENTER_CROPS and i.complete for i in sets)
         effect = Effect.QUALIFIES if is_crop and not others else Effect.BLOCKS
@@ -138,51 +159,40 @@ def _compare_image_sets(sets: Sequence[Images], names: Sequence[str] = ()) -> st
     return join_words(texts) if texts else ""
 
 
-def _compare_devices(run: RunConditions) -> Iterator[Difference]:
+def _compare_devices(run: RunMetadata) -> Iterator[Difference]:
     """Compare the devices of trainings and timings, and how timings were taken."""
     paper, timed = read_paper_device(), run.select_scopes("latency")
-    for words, devices, scopes in (
-        ("trained on", run.devices, run.select_scopes("cost")),
-        ("timed on", run.timed_on, timed),
+    for words, measured, scopes in (
+        ("trained on", run.trained, run.select_scopes("cost")),
+        ("timed on", run.timings, timed),
     ):
-        for device in devices or ["not recorded"]:
+        for device in list_devices(measured) or ["not recorded"]:
             if device != paper:
                 yield Difference(DEVICE, f"{words}: {device} (paper: {paper})", scopes)
-    if run.shared_gpu:
+    if shared := [timing["subject"] for timing in run.timings if timing.get("gpu_shared")]:
         sentence = "timed on a shared GPU, and so not judged"
-        yield Difference(SHARED_GPU, sentence, timed, subjects=tuple(run.shared_gpu))
-    if run.sizes_only:
+        yield Difference(SHARED_GPU, sentence, timed, subjects=tuple(dict.fromkeys(shared)))
+    if _is_of_blank_images(run):
         sentence = "timed on blank images of the sets' sizes"
         yield Difference("images", sentence, timed, Effect.NONE)
 
 
-# --- facts ----------------------------------------------------------------------------------------
+def _is_of_blank_images(run: RunMetadata) -> bool:
+    return run.benchmark == "asr" and any(timing.get("sizes_only") for timing in run.timings)
 
 
-def _list_facts(run: RunConditions) -> dict[str, Fact]:
-    """List facts of a run by label: devices, image sets, and why a number is absent."""
-    names, device = list_short_names(run.benchmark), read_paper_device()
-    protocol = load_protocol()
-    data = protocol["native"]["data"] if run.benchmark == "native" else protocol["asr"]
-    imported = (
-        f"{names.get(subject, subject)}, {_describe_weights(weights)}"
-        for subject, weights in run.imported.items()
-    )
-    facts = {
-        "trained on": Fact(", ".join(run.devices), device),
-        "timed on": Fact(", ".join(run.timed_on), device),
-        "imported": Fact("; ".join(imported), ""),
-        "training images": _describe_images(run.train, data["train"]),
-    }
-    for column, sets in run.evaluate.items():
-        published = [data["evaluate"][column]] if column in data["evaluate"] else []
-        facts[f"measured on {column}"] = _describe_images(sets, published)
-    not_timed = (
-        f"{names.get(subject, subject)} on {column} by the clock {clock}: {reason}"
-        for subject, clock, column, reason in run.not_timed
-    )
-    facts["not timed"] = Fact("; ".join(not_timed), "")
-    return {label: fact for label, fact in facts.items() if fact.here}
+# --- beside the differences -----------------------------------------------------------------------
+
+
+def _list_remarks(run: RunMetadata) -> Iterator[tuple[str, str]]:
+    """List where imported weights come from, and why a time is absent."""
+    names = list_short_names(run.benchmark)
+    for subject, weights in run.imported.items():
+        yield "imported", f"{names[subject]}, {_describe_weights(weights)}"
+    for timing in run.timings:
+        for clock, reason in (timing.get("not_timed") or {}).items():
+            subject = names[timing["subject"]]
+            yield "not timed", f"{subject} on {timing['timed']} by the clock {clock}: {reason}"
 
 
 def _describe_weights(weights: ReleasedOrigin) -> str:
@@ -191,15 +201,11 @@ def _describe_weights(weights: ReleasedOrigin) -> str:
     return ", ".join(filter(None, (f"by {weights.by}", weights.license, commit)))
 
 
-def _describe_images(sets: Sequence[Images], published: Sequence[str]) -> Fact:
-    """Describe image sets beside the paper's, which config/datasets.tsv has."""
-    rows = [read_datasets()[name] for name in published]
-    paper = [f"{row.title}, {row.images:,} images" for row in rows]
-    return Fact("; ".join(map(_describe_image_set, sets)), "; ".join(paper))
-
-
-def _describe_image_set(images: Images) -> str:
-    text = f"{images.title}, {images.count} images"
-    if images.stands_in_for:
-        text += f", in place of {get_dataset_title(images.stands_in_for)}"
-    return text
+def _collect_versions(run: RunMetadata) -> dict[str, list[str]]:
+    """Collect the versions of every package that trainings and timings used."""
+    versions: dict[str, list[str]] = {}
+    recorded = [each.get("versions") or {} for each in (*run.runs, *run.timings)]
+    for package, version in dict.fromkeys(chain.from_iterable(each.items() for each in recorded)):
+        if version is not None:
+            versions.setdefault(package, []).append(version)
+    return versions

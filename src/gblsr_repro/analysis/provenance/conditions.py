@@ -1,13 +1,14 @@
-"""Gather the conditions that runs recorded."""
+"""Read the metadata that a provenance file is made from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ...config import Config
+from ...dependencies import RELEASED
 from ...metadata import Images, ReleasedOrigin, read_metadata
 from ..schemas import (
     BICUBIC_GRID,
@@ -18,8 +19,7 @@ from ..schemas import (
     expand_pattern,
     list_inputs,
 )
-from .differences import PAPER_PRESET, Scope
-from .settings import ComparedSettings, Json, collect_seeds, collect_settings
+from .differences import Scope
 
 SCOPES = {  # the numbers that a provenance file is about
     "provenance_native": (Scope.QUALITY, Scope.LATENCY, Scope.COST),
@@ -27,48 +27,9 @@ SCOPES = {  # the numbers that a provenance file is about
     "provenance_asr": (Scope.ASR_QUALITY, Scope.ASR_COST),
     "provenance_asr_timing": (Scope.ASR_LATENCY,),
 }
+Json = Mapping[str, Any]
 MetadataByFile = Mapping[str, Json]
 """The content of JSON files by their path below the results folder."""
-
-
-@dataclass(frozen=True)
-class RunConditions:
-    """The recorded conditions of one benchmark's runs; what was not recorded is empty.
-
-    `scopes`: the numbers that were measured. `passes` of a timing to warm up and timed. `seeds`:
-    those of the weights, by arm or method. `imported`: weights that were not trained here, by arm
-    or method. `train`, `validation`, `evaluate`: image sets, the last by column. `devices`,
-    `timed_on`: names of devices. `shared_gpu`: arms or methods timed while other processes used the
-    GPU. `not_timed`: arm or method, clock, set and reason of absent times. `sizes_only`: blank
-    images were timed. `versions`, `git`: the distinct values of each entry.
-    """
-
-    benchmark: str
-    preset: str = PAPER_PRESET
-    scopes: Sequence[Scope] = ()
-    settings: Sequence[ComparedSettings] = ()
-    passes: tuple[int, int] = (0, 0)
-    seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    imported: Mapping[str, ReleasedOrigin] = field(default_factory=dict)
-    train: Sequence[Images] = ()
-    validation: Sequence[Images] = ()
-    evaluate: Mapping[str, Sequence[Images]] = field(default_factory=dict)
-    devices: Sequence[str] = ()
-    timed_on: Sequence[str] = ()
-    shared_gpu: Sequence[str] = ()
-    not_timed: Sequence[tuple[str, str, str, str]] = ()
-    sizes_only: bool = False
-    versions: dict[str, list[Any]] = field(default_factory=dict)
-    git: dict[str, list[Any]] = field(default_factory=dict)
-
-    @property
-    def foreign(self) -> list[str]:
-        """The arms or methods with weights of others, whose training is not recorded."""
-        return [name for name, weights in self.imported.items() if weights.identity is None]
-
-    def select_scopes(self, *measures: str) -> tuple[Scope, ...]:
-        """Select the measured numbers of some measures."""
-        return tuple(scope for scope in self.scopes if scope.measure in measures)
 
 
 def read_inputs(name: str, results: Path, config: Config) -> MetadataByFile:
@@ -79,56 +40,59 @@ def read_inputs(name: str, results: Path, config: Config) -> MetadataByFile:
     return {file: read_metadata(results / file) for file in files if (results / file).is_file()}
 
 
-def gather(name: str, metadata: MetadataByFile, config: Config) -> RunConditions:
-    """Gather the conditions of runs from the metadata that a provenance file is made from."""
-    benchmark, columns = SCHEMAS[name].benchmark, _list_columns(name, config)
+class RunMetadata:
+    """The metadata of runs, timings and scores that a provenance file is made from.
 
-    def select(pattern: str) -> list[Json]:
-        if pattern not in SCHEMAS[name].inputs:
+    Each has the fields of its path. `trained` are the runs without those imported, `scopes` the
+    numbers that were measured.
+    """
+
+    def __init__(self, name: str, files: MetadataByFile, config: Config) -> None:
+        self.name, self.config, self._files = name, config, files
+        self.benchmark = SCHEMAS[name].benchmark
+        self.runs = self._select(RUN_FILE)
+        self.timings = self._select(f"{LATENCY_FILES}.json")
+        self.scores = [*self._select(f"{BICUBIC_GRID}.json"), *self._select(f"{GRID_FILE}.json")]
+        self.trained = [run for run in self.runs if RELEASED not in run]
+        measured = {
+            "latency": self.timings,
+            "quality": self.runs or self.scores,
+            "cost": self.trained,
+        }
+        self.scopes = [each for each in SCOPES[name] if measured.get(each.measure, self.runs)]
+
+    def _select(self, pattern: str) -> list[Json]:
+        if pattern not in SCHEMAS[self.name].inputs:
             return []
-        files = expand_pattern(name, config, pattern)
-        return [{**metadata[file], **fields} for fields, file in files if file in metadata]
+        files = expand_pattern(self.name, self.config, pattern)
+        return [{**self._files[file], **fields} for fields, file in files if file in self._files]
 
-    def read_array(array: str) -> list[Images]:
-        return _read_images(metadata.get(f"{benchmark}/arrays/{array}.json", {}))
+    def select_scopes(self, *measures: str) -> tuple[Scope, ...]:
+        """Select the measured numbers of some measures."""
+        return tuple(scope for scope in self.scopes if scope.measure in measures)
 
-    runs, timings = select(RUN_FILE), select(f"{LATENCY_FILES}.json")
-    scored = [*select(f"{BICUBIC_GRID}.json"), *select(f"{GRID_FILE}.json")]
-    if benchmark == "native":
-        evaluate = {column: read_array(column) for column in columns}
-    else:  # what was timed, or scored at any scale
-        measured_on = {each["dataset"]: _read_images(each) for each in [*timings, *scored]}
-        evaluate = {column: measured_on.get(column, []) for column in columns}
-    trained = [run for run in runs if "released" not in run]
-    measured = {"latency": timings, "quality": runs or scored, "cost": trained}
-    scopes = [scope for scope in SCOPES[name] if measured.get(scope.measure, runs)]
-    return RunConditions(
-        benchmark=benchmark,
-        preset=config["preset"],
-        scopes=scopes,
-        settings=collect_settings(scopes, runs, timings, config),
-        passes=(config["latency"]["warmup"], config["latency"]["passes"]),
-        seeds=collect_seeds(runs),
-        imported={
-            run["subject"]: ReleasedOrigin.model_validate(run["released"])
-            for run in runs
-            if "released" in run
-        },
-        train=read_array("train"),
-        validation=read_array("validation") if benchmark == "native" else (),
-        evaluate=evaluate,
-        devices=_list_distinct((run.get("device") or {}).get("name") for run in trained),
-        timed_on=_list_distinct((t.get("device") or t).get("name") for t in timings),
-        shared_gpu=_list_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
-        not_timed=_list_distinct(
-            (each["subject"], clock, each["timed"], reason)
-            for each in timings
-            for clock, reason in (each.get("not_timed") or {}).items()
-        ),
-        sizes_only=benchmark == "asr" and any(each.get("sizes_only") for each in timings),
-        versions=_collect_values(each.get("versions") for each in [*runs, *timings]),
-        git=_collect_values(each.get("git") for each in [*runs, *timings]),
-    )
+    @cached_property
+    def imported(self) -> dict[str, ReleasedOrigin]:
+        """The weights that were not trained here, by arm or method."""
+        runs = (run for run in self.runs if RELEASED in run)
+        return {run["subject"]: ReleasedOrigin.model_validate(run[RELEASED]) for run in runs}
+
+    @property
+    def foreign(self) -> list[str]:
+        """The arms or methods with weights of others, whose training is not recorded."""
+        return [name for name, weights in self.imported.items() if weights.identity is None]
+
+    def read_array(self, array: str) -> list[Images]:
+        """Read the image sets of a standardized array; none where they were not recorded."""
+        return _read_images(self._files.get(f"{self.benchmark}/arrays/{array}.json", {}))
+
+    def read_evaluated(self) -> dict[str, list[Images]]:
+        """Read the image sets of every column: in super-resolution those timed, or scored."""
+        columns = _list_columns(self.name, self.config)
+        if self.benchmark == "native":
+            return {column: self.read_array(column) for column in columns}
+        measured_on = {each["dataset"]: each for each in [*self.timings, *self.scores]}
+        return {column: _read_images(measured_on.get(column, {})) for column in columns}
 
 
 def _list_columns(name: str, config: Config) -> list[str]:
@@ -143,12 +107,15 @@ def _read_images(metadata: Json) -> list[Images]:
     return [Images.model_validate(images) for images in metadata.get("datasets", [])]
 
 
-def _collect_values(maps: Iterable[Json | None]) -> dict[str, list[Any]]:
-    """Collect the distinct values of every key of some maps."""
-    pairs = [pair for each in maps for pair in (each or {}).items() if pair[1] is not None]
-    return {key: _list_distinct([v for k, v in pairs if k == key]) for key, _ in pairs}
+def collect_seeds(runs: Iterable[Json]) -> dict[str, list[int]]:
+    """Collect the seeds of every arm or method in ascending order, however the config has them."""
+    found: dict[str, set[int]] = {}
+    for metadata in runs:
+        found.setdefault(metadata["subject"], set()).add(metadata["seed"])
+    return {subject: sorted(seeds) for subject, seeds in found.items()}
 
 
-def _list_distinct(values: Iterable[Any]) -> list[Any]:
-    """List the distinct values but for None and empty ones."""
-    return [*dict.fromkeys(value for value in values if value not in (None, ""))]
+def list_devices(metadata: Iterable[Json]) -> list[str]:
+    """List the names of the devices of trainings or timings, each once."""
+    names = ((each.get("device") or {}).get("name") for each in metadata)
+    return [*dict.fromkeys(filter(None, names))]

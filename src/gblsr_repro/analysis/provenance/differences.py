@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
 from pathlib import Path
@@ -89,34 +89,13 @@ def _overlap(names: Collection[str] | None, others: Collection[str] | None) -> b
     return names is None or others is None or not {*names}.isdisjoint(others)
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A fact of this run beside the paper's."""
-
-    here: str
-    paper: str
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """The conditions of one benchmark's runs.
-
-    `seeds` trained by arm or method; `timed_on`, names of devices; `warmup` and timed `passes` of a
-    timing; `facts` by label.
-    """
-
-    seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    timed_on: Sequence[str] = ()
-    warmup: int = 0
-    passes: int = 0
-    facts: Mapping[str, Fact] = field(default_factory=dict)
-
-
 class Provenance(BaseModel):
     """The content of a file provenance_*.json, or of all those of one run.
 
-    `scopes` are the numbers whose conditions were compared with the paper's. `versions` and `git`
-    have the distinct values of each entry.
+    `scopes` are the numbers whose conditions were compared with the paper's. `seeds` are those of
+    the weights, by benchmark and arm or method; `timed_on` names devices by benchmark; `warmup` and
+    `passes` are those of a timing. `remarks` say, after a label, where imported weights come from
+    and why a number is absent. `versions` of packages.
     """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
@@ -124,9 +103,12 @@ class Provenance(BaseModel):
     preset: str = ""
     scopes: tuple[Scope, ...] = ()
     differences: tuple[Difference, ...] = ()
-    benchmarks: dict[str, Benchmark] = {}
+    seeds: dict[str, dict[str, list[int]]] = {}
+    timed_on: dict[str, list[str]] = {}
+    warmup: int = 0
+    passes: int = 0
+    remarks: tuple[tuple[str, str], ...] = ()
     versions: dict[str, list[str]] = {}
-    git: dict[str, list[Any]] = {}
 
     @classmethod
     def paper(cls) -> Provenance:
@@ -151,10 +133,6 @@ class Provenance(BaseModel):
         """Join the contents of several files; where two have a value, the first one's counts."""
         contents = (part.model_dump(mode="json") for part in parts)
         return cls.model_validate(reduce(_join, contents, {}))
-
-    def benchmark(self, name: str) -> Benchmark:
-        """Return the conditions of a benchmark's runs, empty where it was not run."""
-        return self.benchmarks.get(name) or Benchmark()
 
     def find_differences(
         self,

@@ -25,6 +25,7 @@ from ...config import (
 from ...config.rows import Words
 from ...dependencies import collect_dependencies, identify_run, select_settings
 from ...wording import join_words
+from .conditions import Json, RunMetadata, collect_seeds
 from .differences import Difference, Scope
 
 RULES_OF_SCOPES = {  # the rules that measure numbers of what was trained
@@ -41,7 +42,6 @@ BESIDE_RULES = {  # settings that count in averages, through images, or by colum
     Scope.LATENCY: ("native.data.image_size",),
     Scope.ASR_QUALITY: ("asr.shave_extra",),
 }
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -88,29 +88,19 @@ def find_setting(name: str) -> Setting:
 # --- what numbers depend on -----------------------------------------------------------------------
 
 
-def collect_settings(
-    scopes: Sequence[Scope], runs: Sequence[Json], timings: Sequence[Json], config: Config
-) -> list[ComparedSettings]:
+def collect_settings(run: RunMetadata) -> list[ComparedSettings]:
     """Collect what numbers depend on: of trainings as the runs recorded it, else the config's."""
-    protocol, seeds = load_protocol(), collect_seeds(runs)
-    trained = tuple(scope for scope in scopes if scope.measure != "latency")
-    settings = [_read_training(run, trained, seeds[run["subject"]]) for run in runs]
-    for scope in (scope for scope in scopes if scope in RULES_OF_SCOPES):
-        timed = collect_seeds(timings) if scope.measure == "latency" else {}
+    protocol, seeds = load_protocol(), collect_seeds(run.runs)
+    trained = tuple(scope for scope in run.scopes if scope.measure != "latency")
+    settings = [_read_training(each, trained, seeds[each["subject"]]) for each in run.runs]
+    for scope in (scope for scope in run.scopes if scope in RULES_OF_SCOPES):
+        timed = collect_seeds(run.timings) if scope.measure == "latency" else {}
         for subject in timed or [""]:
-            here, paper = (_collect(scope, subject, each) for each in (config, protocol))
+            here, paper = (_collect(scope, subject, each) for each in (run.config, protocol))
             if timed:
                 here["seeds"], paper["seeds"] = timed[subject], protocol["seeds"]
             settings.append(ComparedSettings((scope,), subject, here, paper))
     return settings
-
-
-def collect_seeds(runs: Iterable[Json]) -> dict[str, list[int]]:
-    """Collect the seeds of every arm or method in ascending order, however the config has them."""
-    found: dict[str, set[int]] = {}
-    for metadata in runs:
-        found.setdefault(metadata["subject"], set()).add(metadata["seed"])
-    return {subject: sorted(seeds) for subject, seeds in found.items()}
 
 
 def _read_training(run: Json, scopes: tuple[Scope, ...], seeds: Sequence[int]) -> ComparedSettings:
