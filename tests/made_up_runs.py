@@ -7,67 +7,16 @@ printed, and what it does not print but a claim needs is made up to fit.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import made
 import numpy as np
 
-from gblsr_repro.analysis.provenance.conditions import SCOPES, RunConditions
-from gblsr_repro.analysis.provenance.settings import collect_settings
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
-from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.subjects import ARMS, ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
-from gblsr_repro.config import (
-    find_row,
-    load,
-    load_protocol,
-    read_arms,
-    read_datasets,
-    read_methods,
-    read_paper_device,
-)
-from gblsr_repro.dependencies import identify_run
+from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.metadata import Images
-from results import Number, Results, set_seeds, set_setting
-
-# --- what the paper's runs would record -----------------------------------------------------------
-
-
-def _record_papers_runs(benchmark: str) -> RunConditions:
-    protocol = load_protocol()
-    data = protocol["native"]["data"] if benchmark == "native" else protocol["asr"]
-    subjects = protocol["native"]["arms"] if benchmark == "native" else protocol["asr"]["methods"]
-    names = [name for name in SCOPES if SCHEMAS[name].benchmark == benchmark]
-    scopes = list(dict.fromkeys(scope for name in names for scope in SCOPES[name]))
-    identities = {subject: identify_run(find_row(subject), protocol) for subject in subjects}
-    runs = [
-        {"subject": subject, "seed": seed, "identity": identity}
-        for subject, identity in identities.items()
-        for seed in protocol["seeds"]
-    ]
-    train = [_build_whole_set(name) for name in data["train"]]
-    return RunConditions(
-        benchmark,
-        scopes=scopes,
-        settings=collect_settings(scopes, runs, runs, protocol),
-        seeds=dict.fromkeys(subjects, protocol["seeds"]),
-        train=train,
-        validation=train if benchmark == "native" else (),
-        evaluate={column: [_build_whole_set(name)] for column, name in data["evaluate"].items()},
-        devices=[read_paper_device()],
-        timed_on=[read_paper_device()],
-    )
-
-
-def _build_whole_set(name: str) -> Images:
-    row = read_datasets()[name]
-    return made.image_set(name, row.title, row.images, row.images)
-
-
-PAPER = (_record_papers_runs("native"), _record_papers_runs("asr"))
-"""What the paper's runs would record."""
-
+from results import Number, Results
 
 # --- the paper's ----------------------------------------------------------------------------------
 
@@ -146,8 +95,7 @@ def build_paper_run(root: Path = Path("nowhere")) -> Results:
         {"statistic": name, "mean": value} for name, value in STRUCTURE.items()
     ]
     run.rows["budget"] = [*paper.table("budget")]
-    run.recorded = PAPER
-    return run
+    return run.record()
 
 
 def _add_native(run: Results, paper: Aggregates) -> None:
@@ -219,6 +167,7 @@ def build_demo_run(root: Path, seeds: int = 2) -> Results:
         slow = 80.0 if (arm, metric) == ("liif", "inference_ms") else 0.0
         return mean + slow + random.uniform(-most, most), std
 
+    _record_demo(run)
     run.config["native"]["data"]["evaluate"] = {column: f"demo_{column}" for column in SETS}
     run.fill("native", number, dataset=SETS, arm=ARMS, metric=spreads)
     asr = run.config["asr"]
@@ -231,28 +180,23 @@ def build_demo_run(root: Path, seeds: int = 2) -> Results:
     run.add_times({name: 0.4 + 0.03 * place for place, name in enumerate(read_methods())})
     _add_diagnostics(run, 1e-2)
     run.write_exemplars()
-    run.recorded = [_record_demo(paper, seeds) for paper in PAPER]
     return run
 
 
-def _record_demo(paper: RunConditions, seeds: int) -> RunConditions:
-    """Return what runs of the demo record: stand-ins, few steps, a slow CPU."""
-    device = ["AMD EPYC 7763 64-Core Processor"]
-    own = {subject: [*range(seeds)] for subject in paper.seeds}
-    run = set_setting(paper, f"{paper.benchmark}.training.steps", 40)
-    return replace(
-        set_seeds(set_seeds(run, own), own, timed=True),
-        preset="demo",
-        train=[_build_stand_in("dtd")],
-        validation=[_build_stand_in("dtd")],
-        evaluate={column: [_build_stand_in(column)] for column in paper.evaluate},
-        devices=device,
-        timed_on=device,
-    )
+def _record_demo(run: Results) -> None:
+    """Let runs have recorded what those of the demo do: stand-ins, few steps, a slow CPU."""
+    run.record()
+    run.config["preset"] = "demo"
+    for benchmark in ("native", "asr"):
+        run.set_setting(f"{benchmark}.training.steps", 40)
+    run.change("*", device={"name": "AMD EPYC 7763 64-Core Processor"})
+    for each in run.metadata.values():
+        each["datasets"] = [*map(_build_stand_in, each["datasets"])]
 
 
-def _build_stand_in(name: str) -> Images:
-    return made.image_set(f"demo_{name}", f"{name} stand-in", 2, 2, stands_in_for=name)
+def _build_stand_in(images: Images) -> Images:
+    title = f"{images.title} stand-in"
+    return made.image_set(f"demo_{images.dataset}", title, 2, 2, stands_in_for=images.dataset)
 
 
 def _add_diagnostics(run: Results, scale: float) -> None:

@@ -1,9 +1,9 @@
 """A finished run that nobody trained: made up from the keys of its numbers, for tests to change.
 
 `Results` is the run of a configuration, at first the paper's. `fill` gives numbers to aggregates,
-`recorded` is what its runs recorded of their conditions, at first nothing. Both stay in memory, for
-a test to change, until `read` writes the folder as the workflow leaves it and opens it as the
-package does; `hold` opens the same without a folder. `leave_run` and `leave_table` write
+`record` metadata to its runs, those of the paper. Both stay in memory, for a test to change, until
+`read` writes the folder as the workflow leaves it and opens it as the package does; `hold` opens
+the same without a folder. `leave_run` and `leave_table` write
 what single jobs leave, for aggregates to be made of. Runs that are ready: `made_up_runs`.
 """
 
@@ -12,26 +12,43 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+import made
 import numpy as np
 import pandas as pd
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.comparison import build_provenance
-from gblsr_repro.analysis.provenance.conditions import RunConditions
+from gblsr_repro.analysis.provenance.comparison import compare_all
+from gblsr_repro.analysis.provenance.conditions import SCOPES
 from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.analysis.schemas import KEYS, RUN_FOLDERS, list_columns
+from gblsr_repro.analysis.schemas import (
+    KEYS,
+    RUN_FILE,
+    RUN_FOLDERS,
+    SCHEMAS,
+    expand_pattern,
+    list_columns,
+)
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
-from gblsr_repro.config import Config, find_row, load, read_arms, read_methods
+from gblsr_repro.config import (
+    Config,
+    find_row,
+    load,
+    read_arms,
+    read_datasets,
+    read_methods,
+    read_paper_device,
+)
 from gblsr_repro.dependencies import identify_run
 from gblsr_repro.evaluation import BICUBIC, NEAREST, TRUTH
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_csv, write_json, write_text
+from gblsr_repro.metadata import Images
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.tables import build
@@ -68,7 +85,7 @@ Number = float | tuple[float, float]
 
 
 class Results:
-    """A results folder under construction: rows by aggregate, and what its runs recorded."""
+    """A results folder under construction: rows by aggregate, and metadata of runs by file."""
 
     def __init__(self, root: Path, seeds: int = 3) -> None:
         self.root, self.folder = root, root / "aggregates"
@@ -76,7 +93,7 @@ class Results:
         self.config = load()
         self.config["seeds"] = list(range(seeds))
         self.rows: dict[str, list[dict[str, Any]]] = {}
-        self.recorded: Iterable[RunConditions] = ()
+        self.metadata: dict[str, dict[str, Any]] = {}
 
     # --- numbers ---
 
@@ -209,6 +226,63 @@ class Results:
             self.add("locality", flag, arm="gblsr_full", statistic=name)
         self._decide("ablation", aggregate.decide_criterion_b)
 
+    # --- metadata ---
+
+    def record(self) -> Results:
+        """Let all runs and timings of the configuration have recorded what the paper's would."""
+        data = {"native": self.config["native"]["data"], "asr": self.config["asr"]}
+        for benchmark, half in data.items():
+            arrays = {column: [dataset] for column, dataset in half["evaluate"].items()}
+            arrays["train"] = arrays["validation"] = half["train"]
+            for array, datasets in arrays.items():
+                sets = {"datasets": [*map(_build_whole_set, datasets)]}
+                self.metadata[f"{benchmark}/arrays/{array}.json"] = sets
+        for name, schema in ((name, SCHEMAS[name]) for name in SCOPES):
+            for pattern in schema.inputs:
+                for fields, file in expand_pattern(name, self.config, pattern):
+                    array = f"{schema.benchmark}/arrays/{fields.get('dataset')}.json"
+                    self.metadata[file] = self.metadata.get(array, {"datasets": []}).copy()
+                    if pattern == RUN_FILE:
+                        row = find_row(fields["subject"])
+                        self.metadata[file]["identity"] = identify_run(row, self.config)
+        self.change("*", device={"name": read_paper_device()})
+        return self
+
+    def change(self, files: str, **entries: Any) -> None:
+        """Let the files of a pattern have recorded other entries."""
+        for file in filter(lambda file: fnmatch(file, files), self.metadata):
+            self.metadata[file].update(entries)
+
+    def forget(self, *files: str) -> None:
+        """Let the files of some patterns not exist."""
+        for file in [*self.metadata]:
+            if any(fnmatch(file, pattern) for pattern in files):
+                del self.metadata[file]
+
+    def set_setting(self, name: str, *values: Any, of: Collection[str] = ()) -> None:
+        """Let what depends on a setting have another value, several in turn, or none recorded.
+
+        With `of` the runs of these arms or methods alone.
+        """
+        runs = [
+            self.metadata[file]
+            for file in self.metadata
+            if file.endswith("run.json") and (not of or file.split("/")[2] in of)
+        ]
+        for place, run in enumerate(run for run in runs if name in run["identity"]):
+            left = {key: value for key, value in run["identity"].items() if key != name}
+            run["identity"] = left | ({name: values[place % len(values)]} if values else {})
+        if values and not of:
+            *sections, last = name.split(".")
+            section = self.config
+            for each in sections:
+                section = section[each]
+            section[last] = values[0]
+
+    def compare(self) -> Provenance:
+        """Compare what was recorded with the paper."""
+        return compare_all(self.metadata, self.config)
+
     # --- files beside the aggregates ---
 
     def write_fields(self, spread: float = 0.013) -> None:
@@ -262,9 +336,8 @@ class Results:
         for name, rows in self.rows.items():
             known = ({key: value for key, value in row.items() if value == value} for row in rows)
             write_csv(self.folder / f"{name}.csv", list_columns(name), known)
-        for run in self.recorded:
-            path = self.folder / f"provenance_{run.benchmark}.json"
-            write_json(path, build_provenance(run).model_dump(mode="json"))
+        provenance = self.compare().model_dump(mode="json")
+        write_json(self.folder / "provenance_native.json", provenance)
         return self.folder
 
     def read(self) -> Aggregates:
@@ -274,7 +347,7 @@ class Results:
     def hold(self) -> Aggregates:
         """Return the same without a folder."""
         run = Aggregates(Path("nowhere"), self.config, tables=self.rows)
-        run.provenance = merge_provenance(*self.recorded)
+        run.provenance = self.compare()
         return run
 
     # --- tables ---
@@ -303,39 +376,9 @@ class Results:
         return cells
 
 
-# --- what runs recorded of their conditions -------------------------------------------------------
-
-
-def merge_provenance(*recorded: RunConditions) -> Provenance:
-    """Return the provenance of what runs recorded."""
-    return Provenance.join(map(build_provenance, recorded))
-
-
-def set_setting(
-    run: RunConditions, name: str, *values: Any, of: Collection[str] = ()
-) -> RunConditions:
-    """Let runs that depend on a setting, by default all, have recorded others; none: nothing."""
-    settings = []
-    for each in run.settings:
-        concerned = name in each.recorded and (not of or each.subject in of)
-        left = {key: value for key, value in each.recorded.items() if key != name}
-        changed = [{**left, name: value} for value in values] or [left]
-        for recorded in changed if concerned else [each.recorded]:
-            settings.append(replace(each, recorded=recorded))
-    return replace(run, settings=settings)
-
-
-def set_seeds(
-    run: RunConditions, seeds: Mapping[str, Sequence[int]], timed: bool = False
-) -> RunConditions:
-    """Let some arms or methods have been trained, or timed, with other seeds."""
-    settings = [
-        replace(each, recorded={**each.recorded, "seeds": seeds[each.subject]})
-        if each.subject in seeds and (each.scopes[0].measure == "latency") == timed
-        else each
-        for each in run.settings
-    ]
-    return replace(run, settings=settings, seeds={**run.seeds, **({} if timed else seeds)})
+def _build_whole_set(name: str) -> Images:
+    row = read_datasets()[name]
+    return made.image_set(name, row.title, row.images, row.images)
 
 
 # --- what jobs leave ------------------------------------------------------------------------------
