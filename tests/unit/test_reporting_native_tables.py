@@ -1,10 +1,8 @@
 """Native tables follow other winners, ties, fewer seeds, absent numbers and new rows."""
 
 import shutil
-from dataclasses import replace
 
 import pytest
-from made_up_runs import PAPER
 
 from gblsr_repro.analysis.subjects import ARMS, SETS
 from gblsr_repro.config import load, tables
@@ -150,7 +148,7 @@ def test_gates_count_the_sets(results):
 
 def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(results):
     results.set_native()
-    results.recorded = [replace(PAPER[0], shared_gpu=["liif"])]
+    results.record().change("native/latency/liif/*", gpu_shared=True)
     table = results.build("gates")
     assert results.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
     assert "shared GPU" not in table.caption.text  # a page says it once, above
