@@ -68,7 +68,7 @@ def test_the_verdict_on_a_number_is_that_of_two_one_sided_tests(
     random, claim, found = np.random.default_rng(1), claim_equal(monkeypatch), Counter[Agreement]()
     for distance, spread in random.uniform((0, 0.02), (1, 0.4), (200, 2)):
         here, paper = random.normal(20 + distance, spread, 3), random.normal(20, spread, 3)
-        outcome = compare(claim, build(summarize(here)), build(summarize(paper))).finding
+        _, outcome = compare(claim, build(summarize(here)), build(summarize(paper)))
         one_sided = [
             stats.ttest_ind(here + 0.5, paper, alternative="greater").pvalue,
             stats.ttest_ind(here - 0.5, paper, alternative="less").pvalue,
@@ -88,16 +88,16 @@ def test_the_verdict_on_a_number_is_that_of_two_one_sided_tests(
 def test_a_side_without_a_deviation_adds_none(monkeypatch: pytest.MonkeyPatch) -> None:
     claim, seeds = claim_equal(monkeypatch), np.array([19.9, 20.0, 20.3])
     unprinted = build(summarize(np.array([20.0]), printed=False))
-    outcome = compare(claim, build(summarize(seeds)), unprinted).finding
+    _, outcome = compare(claim, build(summarize(seeds)), unprinted)
     low, high = stats.ttest_1samp(seeds, 20.0).confidence_interval(0.9)  # of the mean
     assert (outcome.low[0], outcome.high[0]) == pytest.approx((low - 20.0, high - 20.0))
     assert outcome.reason.endswith("the paper prints no deviation: that of these seeds alone")
     single = build(summarize(seeds[:1]))
-    outcome = compare(claim, single, unprinted).finding
+    _, outcome = compare(claim, single, unprinted)
     assert (outcome.agreement, outcome.reason) == (
         UNDECIDED, "neither side has a deviation over seeds")  # fmt: skip
     # One seed beside three takes their deviation: s * sqrt(1 / 1 + 1 / 3), 2 degrees of freedom.
-    outcome = compare(claim, single, build(summarize(seeds))).finding
+    _, outcome = compare(claim, single, build(summarize(seeds)))
     reach = stats.t.isf(0.05, 2) * seeds.std(ddof=1) * math.sqrt(4 / 3)
     assert outcome.high[0] - outcome.low[0] == pytest.approx(2 * reach)
 
@@ -181,7 +181,7 @@ def judge_measured(run: Aggregates) -> dict[str, Agreement]:
     found = {}
     for claim in OF_NATIVE:
         try:
-            outcome = compare(claim, run, PAPER).finding
+            _, outcome = compare(claim, run, PAPER)
         except NotMeasuredError:
             continue
         if outcome.agreement is not Agreement.SHOWN:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +24,12 @@ from ...config import Config, load_protocol
 from ...errors import UserError
 from ..estimates import Estimate, NotMeasuredError
 from ..measured import Measured
+from ..metrics import MARGINS
 from ..provenance.differences import DEVICE, SHARED_GPU, Difference, Effect, Scope
 from ..reader import NATIVE_TIMES, Aggregates, read_paper_aggregates
 from .cells import list_cells
 from .published import Published
-from .rules import Agreement, Finding
+from .rules import AGREEMENT_RULES, Agreement, Finding
 from .stated import CLAIMS, Claim
 from .verdicts import HOLDS, VERDICTS, JudgedClaim, Verdict, write_claims
 
@@ -54,20 +55,6 @@ def judge_all(run: Aggregates) -> list[JudgedClaim]:
 # --- one claim ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ClaimComparison:
-    """A claim's measured numbers compared with the published ones, whatever the conditions."""
-
-    published: Published
-    measured: Estimate
-    finding: Finding
-
-    @property
-    def text(self) -> str:
-        """The measured numbers, formatted."""
-        return self.published.format_measured(self.finding.values)
-
-
 def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate | None]:
     """Return what the paper states, and the claim measured in its tables if they determine it."""
     tabled = None
@@ -84,8 +71,11 @@ def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate |
     return Published.read(tabled, claim.decimals), tabled
 
 
-def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> ClaimComparison:
-    """Measure a claim and apply its rule. Raises `NotMeasuredError` naming what is absent."""
+def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> tuple[Estimate, Finding]:
+    """Measure a claim and apply its rule, whatever the conditions.
+
+    Raises `NotMeasuredError` naming what is absent.
+    """
     published, tabled = read_published(claim, Measured(paper, run))
     if claim.measure is None:
         raise NotMeasuredError(claim.note)
@@ -98,26 +88,26 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> ClaimComparison
         )
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
-    finding = claim.test.judge(published, measured, tabled)
-    return ClaimComparison(published, measured, finding)
+    rule, margin = AGREEMENT_RULES[claim.rule], MARGINS.get(claim.margin)
+    return measured, rule(published, measured, tabled, margin)
 
 
 def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
     """Judge one claim on the aggregates of a run, with the paper's beside them."""
-    described = describe(claim, read_published(claim, Measured(paper, run))[0])
+    published, _ = read_published(claim, Measured(paper, run))
+    described = describe(claim, published)
     try:
-        comparison = compare(claim, run, paper)
+        measured, finding = compare(claim, run, paper)
     except NotMeasuredError as error:
         note = claim.note if claim.measure else ""
         return replace(described, reason=str(error), note=note)
-    finding = comparison.finding
     row = replace(
         described,
-        measured=comparison.text,
-        published_values=" ".join(map(repr, comparison.published.values)),
+        measured=published.format_measured(finding.values),
+        published_values=" ".join(map(repr, published.values)),
         measured_values=" ".join(map(repr, finding.values.tolist())),
     )
-    differences = find_differences(claim, run, comparison.measured)
+    differences = find_differences(claim, run, measured)
     relevant = [each for each in differences if each.effect is not Effect.NONE]
     sentences = "; ".join(each.sentence for each in relevant)
     for difference in differences:

@@ -56,107 +56,95 @@ class Finding:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class AgreementRule:
-    """A rule of comparison; `margin` is what numbers may differ by, None where nothing."""
+AgreementRule = Callable[[Published, Estimate, Estimate | None, Margin | None], Finding]
+"""A rule compares published numbers with measured ones.
 
-    margin: Margin | None = None
-
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
-        """Compare measured numbers with the published ones.
-
-        `paper` is the claim measured in the paper's tables, None where they do not determine it.
-        """
-        raise NotImplementedError
+It takes what the paper states, the measured numbers, the claim measured in the paper's tables (None
+where they do not determine it), and what numbers may differ by (None where nothing).
+"""
 
 
-@dataclass(frozen=True)
-class Exact(AgreementRule):
-    """A criterion, a count, or what follows from the code: at the printed precision or not."""
-
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
-        """Compare measured numbers with the published ones."""
-        misses = published.compute_misses(here.values)
-        agreement = Agreement.FAILS if (misses > 0).any() else Agreement.HOLDS
-        reason = _describe_furthest(published, here, misses, misses > 0)
-        return Finding(agreement, here.values, np.zeros(len(here)), reason=reason)
+def judge_exact(
+    published: Published, here: Estimate, paper: Estimate | None, margin: Margin | None
+) -> Finding:
+    """Judge a criterion, a count, or what follows from the code, at the printed precision."""
+    misses = published.compute_misses(here.values)
+    agreement = Agreement.FAILS if (misses > 0).any() else Agreement.HOLDS
+    reason = _describe_furthest(published, here, misses, misses > 0)
+    return Finding(agreement, here.values, np.zeros(len(here)), reason=reason)
 
 
-@dataclass(frozen=True)
-class Equals(AgreementRule):
-    """A number is the published one where their difference lies within the margin.
+def judge_equality(
+    published: Published,
+    here: Estimate,
+    paper: Estimate | None,
+    margin: Margin | None,
+    tie: bool = False,
+) -> Finding:
+    """Judge whether numbers are the published ones: their difference lies within the margin.
 
     A `tie` is a difference that the paper calls none: it is held against 0 alone.
     """
-
-    tie: bool = False
-
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
-        """Test the equivalence of every number with the published one, and their difference."""
-        assert self.margin is not None  # as `stated.Claim` makes sure
-        paper = None if self.tie else paper
-        goals = np.broadcast_to(paper.values if paper else published.values, here.values.shape)
-        difference, margins = here.values - goals, self.margin.compute(goals)
-        errors, freedom = combine_sides(here, paper)
-        low, high = compute_interval(difference, errors, freedom, EQUIVALENCE)
-        p = compute_p(difference, errors, freedom)
-        same = (low >= -margins) & (high <= margins)
-        agreement, differs = _decide(same, p)
-        reasons = [_describe_open(same, errors) if agreement is Agreement.UNDECIDED else ""]
-        if agreement is Agreement.FAILS:
-            multiples = np.abs(difference) / np.where(margins > 0, margins, 1)
-            reasons = [_describe_furthest(published, here, multiples, differs)]
-        elif agreement is Agreement.HOLDS and ((p < ALPHA) & (errors > 0)).any():
-            reasons = [DIFFERS_WITHIN_MARGIN]
-        if not self.tie and (here.errors > 0).any() and not (paper and paper.errors.any()):
-            reasons.append(THIS_SIDE_ALONE)
-        return Finding(agreement, here.values, margins, low, high, "; ".join(filter(None, reasons)))
+    assert margin is not None  # as `stated.Claim` makes sure
+    paper = None if tie else paper
+    goals = np.broadcast_to(paper.values if paper else published.values, here.values.shape)
+    difference, margins = here.values - goals, margin.compute(goals)
+    errors, freedom = combine_sides(here, paper)
+    low, high = compute_interval(difference, errors, freedom, EQUIVALENCE)
+    p = compute_p(difference, errors, freedom)
+    same = (low >= -margins) & (high <= margins)
+    agreement, differs = _decide(same, p)
+    reasons = [_describe_open(same, errors) if agreement is Agreement.UNDECIDED else ""]
+    if agreement is Agreement.FAILS:
+        multiples = np.abs(difference) / np.where(margins > 0, margins, 1)
+        reasons = [_describe_furthest(published, here, multiples, differs)]
+    elif agreement is Agreement.HOLDS and ((p < ALPHA) & (errors > 0)).any():
+        reasons = [DIFFERS_WITHIN_MARGIN]
+    if not tie and (here.errors > 0).any() and not (paper and paper.errors.any()):
+        reasons.append(THIS_SIDE_ALONE)
+    return Finding(agreement, here.values, margins, low, high, "; ".join(filter(None, reasons)))
 
 
-@dataclass(frozen=True)
-class OneSided(AgreementRule):
-    """Numbers lie on the claimed side by more than their noise, or one on the other side.
+def judge_side(
+    published: Published, here: Estimate, paper: Estimate | None, margin: Margin | None
+) -> Finding:
+    """Judge whether numbers lie on the claimed side by more than their noise.
 
     Within the noise nothing is decided, whichever side they lie on. All of them have to hold, which
     asks no more of each. The number nearest to failing is shown. With a margin, for times, the
     bound is further away by it.
     """
-
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
-        """Test on which side of the bound every number lies."""
-        sign = 1 if published.relation.startswith(">") else -1
-        goals = np.broadcast_to(published.values, here.values.shape)
-        allowed = self.margin.compute(goals) if self.margin else np.zeros(len(here))
-        distances = sign * (here.values - goals) + allowed
-        p = compute_p(distances, here.errors, here.freedom)
-        keeps = np.where(allowed > 0, distances >= 0, published.compute_misses(here.values) <= 0)
-        proven = keeps & ((p < ALPHA) | (here.errors == 0))
-        wrong = np.where(here.errors == 0, 0.0, p)
-        agreement, reversed_ = _decide(proven, np.where(keeps, 1.0, wrong))
-        reason = _describe_open(proven, here.errors) if agreement is Agreement.UNDECIDED else ""
-        if agreement is Agreement.FAILS and len(here) > 1:
-            reason = f"{reversed_.sum()} of {len(here)} reversed"
-        low, high = compute_interval(here.values, here.errors, here.freedom, 1 - ALPHA)
-        at = [int(distances.argmin())]
-        return Finding(agreement, here.values[at], allowed[at], low[at], high[at], reason)
+    sign = 1 if published.relation.startswith(">") else -1
+    goals = np.broadcast_to(published.values, here.values.shape)
+    allowed = margin.compute(goals) if margin else np.zeros(len(here))
+    distances = sign * (here.values - goals) + allowed
+    p = compute_p(distances, here.errors, here.freedom)
+    keeps = np.where(allowed > 0, distances >= 0, published.compute_misses(here.values) <= 0)
+    proven = keeps & ((p < ALPHA) | (here.errors == 0))
+    wrong = np.where(here.errors == 0, 0.0, p)
+    agreement, reversed_ = _decide(proven, np.where(keeps, 1.0, wrong))
+    reason = _describe_open(proven, here.errors) if agreement is Agreement.UNDECIDED else ""
+    if agreement is Agreement.FAILS and len(here) > 1:
+        reason = f"{reversed_.sum()} of {len(here)} reversed"
+    low, high = compute_interval(here.values, here.errors, here.freedom, 1 - ALPHA)
+    at = [int(distances.argmin())]
+    return Finding(agreement, here.values[at], allowed[at], low[at], high[at], reason)
 
 
-@dataclass(frozen=True)
-class Shown(AgreementRule):
-    """A standard deviation over seeds: three tell it from no other, so that it is not judged."""
-
-    def judge(self, published: Published, here: Estimate, paper: Estimate | None) -> Finding:
-        """Return the measured numbers."""
-        return Finding(Agreement.SHOWN, here.values, reason=DEVIATION)
+def show(
+    published: Published, here: Estimate, paper: Estimate | None, margin: Margin | None
+) -> Finding:
+    """Show a standard deviation over seeds: three tell it from no other, so it is not judged."""
+    return Finding(Agreement.SHOWN, here.values, reason=DEVIATION)
 
 
-AGREEMENT_RULES: dict[str, Callable[[Margin | None], AgreementRule]] = {
-    "equals": Equals,
-    "tie": partial(Equals, tie=True),
-    "ordering": OneSided,
-    "bound": OneSided,
-    "exact": Exact,
-    "shown": Shown,
+AGREEMENT_RULES: dict[str, AgreementRule] = {
+    "equals": judge_equality,
+    "tie": partial(judge_equality, tie=True),
+    "ordering": judge_side,
+    "bound": judge_side,
+    "exact": judge_exact,
+    "shown": show,
 }
 """The rules by the names that config/paper/claims.tsv has."""
 

@@ -10,7 +10,7 @@ from ...config import TableRow, Words, find_repository_root, read_table
 from ..measured import Measure
 from ..metrics import MARGINS
 from . import compute, diagnostics, native, structure, superres
-from .rules import AGREEMENT_RULES, AgreementRule
+from .rules import AGREEMENT_RULES
 
 MEASURES = (
     native.NATIVE_MEASURES
@@ -33,10 +33,10 @@ class Claim(TableRow):
     """A statement of the paper that a run can confirm or contradict: a row of claims.tsv.
 
     `topic` is the heading on the page of claims; `scope` selects the conditions that the numbers
-    depend on. `where` names sections and tables. `rule` is one of `RULES`, and `margin` one of
-    `MARGINS`: what numbers may differ by to be equal or a tie, or by how much a time may pass a
-    bound. `published` is what the paper prints (see `Published.parse`); where it is empty, the
-    number is that of the paper's tables (config/paper) to so many `decimals`. `note` says why
+    depend on. `where` names sections and tables. `rule` is one of `AGREEMENT_RULES`, and `margin`
+    one of `MARGINS`: what numbers may differ by to be equal or a tie, or by how much a time may
+    pass a bound. `published` is what the paper prints (see `Published.parse`); where it is empty,
+    the number is that of the paper's tables (config/paper) to so many `decimals`. `note` says why
     nothing is measured where nothing is.
 
     A row about several `rows` of a table is a claim for each: {} in its id and sentence stands for
@@ -68,14 +68,9 @@ class Claim(TableRow):
         return MEASURES.get(self.id)
 
     @property
-    def test(self) -> AgreementRule:
-        """The rule that compares both sides."""
-        return AGREEMENT_RULES[self.rule](MARGINS.get(self.margin))
-
-    @property
     def rule_text(self) -> str:
         """The rule with the margin and its reason."""
-        margin = self.test.margin
+        margin = MARGINS.get(self.margin)
         return f"{self.rule} {margin} ({margin.reason})" if margin else self.rule
 
 
