@@ -6,13 +6,13 @@ import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 from ..analysis.claims.cells import CELLS
 from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
-from ..analysis.provenance.differences import BENCHMARKS, Scope
+from ..analysis.provenance.differences import Scope
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary, compare_means, compute_pooled_p
@@ -60,13 +60,12 @@ class Part:
 
 def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
     """Build the README of a record folder from its parts, the main setup first."""
-    inside = [section for part in parts if part.setup == MAIN for section in compare_arms(part)]
-    inside.append(list_other_setups(parts))
+    inside = [*compare_arms(parts)]
     inside += [section for part in parts for section in list_superres_quality(part)]
     if (folder / CLAIMS_FILE).is_file():
         claims = read_claims(folder / CLAIMS_FILE)
         counted = count_by_arm(claims, parts[0].source)
-        inside += [counted, list_diagnostic(claims), summarize_claims(claims)]
+        inside += [counted, summarize_claims(claims)]
     figures = [*build_figures(folder, parts)]
     conditions = find_conditions(figures, select_items("figure", parts[0].source.config))
     inside += [*figures, list_conditions(conditions), describe_setups(folder, parts)]
@@ -86,40 +85,22 @@ def build_tables_page(parts: Sequence[Part]) -> PageSection:
 # --- short tables ---------------------------------------------------------------------------------
 
 
-def compare_arms(part: Part) -> Iterator[PageSection]:
-    """Compare every arm of the benchmark with the paper's: one table for each data set."""
-    source, paper = part.source, read_paper_aggregates(load_protocol())
-    for column in source.evaluate:
+def compare_arms(parts: Sequence[Part]) -> Iterator[PageSection]:
+    """Compare every arm with the paper's: one table for each data set, of all setups."""
+    main, paper = parts[0].source, read_paper_aggregates(load_protocol())
+    for column in main.evaluate:
         rows = []
-        for name, arm in source.benchmark.items():
-            cells = list_scores(source, column, name)
+        for part, (name, arm) in product(parts, main.arms.items()):
+            cells = list_scores(part.source, column, name)
             if cells[0].measured:
-                published = list_scores(paper, column, name)
-                pairs = compare_cells(cells, published)
-                rows.append([arm.short, f"{cells[0].n:.0f}", *chain.from_iterable(pairs)])
+                pairs = compare_cells(cells, list_scores(paper, column, name))
+                label = arm.short if part.setup == MAIN else f"{arm.short} ({part.setup})"
+                rows.append([label, f"{cells[0].n:.0f}", *chain.from_iterable(pairs)])
         headings = ([f"{metric.arrowed_heading}, here / paper", "p"] for metric in SHOWN)
         header = ["Arm", "Seeds", *chain.from_iterable(headings)]
         table = build_simple_table(header, rows, "lr" + "rr" * len(SHOWN))
-        title = f"Native benchmark on {name_dataset(source, 'native', column)}"
-        yield PageSection(title, tables=[table])
-
-
-def list_other_setups(parts: Sequence[Part]) -> PageSection:
-    """List what the arms of the benchmark give under other setups than the main one."""
-    rows = []
-    for part in (part for part in parts if part.setup != MAIN):
-        source = part.source
-        for column in source.evaluate:
-            for name, arm in source.arms.items():
-                cells = list_scores(source, column, name)
-                if cells[0].measured:
-                    seeds = f"{cells[0].n:.0f}"
-                    texts = format_cells(cells)
-                    dataset = name_dataset(source, "native", column)
-                    rows.append([arm.short, part.setup, dataset, seeds, *texts])
-    header = ["Arm", "Setup", "Set", "Seeds", *(metric.arrowed_heading for metric in SHOWN)]
-    table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
-    return PageSection("Native benchmark under other setups", tables=[table] if rows else [])
+        title = f"Native benchmark on {name_dataset(main, 'native', column)}"
+        yield PageSection(title, tables=[table] if rows else [])
 
 
 def list_scores(source: Aggregates, column: str, arm: str) -> list[Summary]:
@@ -130,13 +111,13 @@ def list_scores(source: Aggregates, column: str, arm: str) -> list[Summary]:
 
 
 def compare_cells(
-    cells: Sequence[Summary], published: Sequence[Summary]
+    cells: Iterable[Summary], published: Iterable[Summary]
 ) -> Iterator[tuple[str, str]]:
     """Yield measured numbers beside the published ones, one a metric of `SHOWN`, and their p."""
-    here, there = format_cells(cells), format_cells(published, spread=False)
-    for place, (cell, other) in enumerate(zip(cells, published, strict=True)):
+    for metric, cell, other in zip(SHOWN, cells, published, strict=True):
+        here = format_summary(cell, metric.digits)
+        pair = f"{here} / {format_summary(other, metric.digits, spread=False)}"
         p = format_p(compare_means(cell, other))
-        pair = f"{here[place]} / {there[place]}"
         yield pair.replace(" ", "\N{NO-BREAK SPACE}"), p  # a narrow screen keeps it in one line
 
 
@@ -145,12 +126,6 @@ def format_p(p: float) -> str:
     if math.isnan(p):
         return DASH
     return f"{p:.3f}" if p >= 0.001 else "<0.001"
-
-
-def format_cells(cells: Iterable[Summary], spread: bool = True) -> list[str]:
-    """Format numbers, one a metric of `SHOWN`, with the decimals of their metrics."""
-    pairs = zip(cells, SHOWN, strict=True)
-    return [format_summary(cell, metric.digits, spread=spread) for cell, metric in pairs]
 
 
 def list_superres_quality(part: Part) -> Iterator[PageSection]:
@@ -244,22 +219,6 @@ def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> PageSecti
     return PageSection("Published scores by arm", BY_ARM, [table] if lines else [])
 
 
-def list_diagnostic(claims: Sequence[JudgedClaim]) -> PageSection:
-    """List what the paper claims of locality and ablation beside what was measured."""
-    rows = [
-        (row.sentence, *format_sides(row))
-        for row in claims
-        if row.scope in (Scope.LOCALITY, Scope.ABLATION) and row.measured
-    ]
-    table = build_simple_table(("", "Paper", "Here"), rows, "lrr")
-    return PageSection("Locality diagnostic and ablation", tables=[table] if rows else [])
-
-
-def format_sides(row: JudgedClaim) -> tuple[str, str]:
-    """Format the published and the measured number of a claim."""
-    return format_value(row.published, row.unit), format_value(row.measured, row.unit)
-
-
 def summarize_claims(claims: Sequence[JudgedClaim]) -> PageSection:
     """Summarize the claims: how many hold, and each ordering and bound."""
     text = f"{summarize(claims)} Every claim with its numbers: [{CLAIMS_FILE}]({CLAIMS_FILE})."
@@ -274,7 +233,8 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
     for row in claims:
         is_bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
         if is_bound and row.measured and row.verdict not in SHOWN_ALONE:
-            rows.append((row.sentence, *format_sides(row), format_agreement(row)))
+            sides = (format_value(side, row.unit) for side in (row.published, row.measured))
+            rows.append((row.sentence, *sides, format_agreement(row)))
     caption = "Orderings and bounds that there are numbers for"
     header = ("The paper says", "Bound", "Measured", "In these runs")
     return [build_simple_table(header, rows, caption=caption)] if rows else []
@@ -288,9 +248,10 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
     differences: dict[tuple[str, ...], list[str]] = {}
     facts: dict[tuple[str, ...], list[str]] = {}
     for part in parts:
-        for difference in list_setup_differences(part):
-            differences.setdefault(difference, []).append(part.setup)
         provenance = part.source.provenance
+        for each in provenance.find_differences(tuple(Scope)):
+            concerned = ", ".join(filter(None, list_concerned(each, provenance)))
+            differences.setdefault((each.sentence, concerned), []).append(part.setup)
         for fact in [*provenance.remarks, *list_versions(provenance)]:  # commits stand in the runs
             facts.setdefault(fact, []).append(part.setup)
     names = ", ".join(f"[{part.setup}](overlays/{part.setup}.yaml)" for part in parts)
@@ -319,15 +280,6 @@ def build_condition_table(
         for condition, setups in conditions.items()
     ]
     return build_simple_table((*header, "Setups"), rows)
-
-
-def list_setup_differences(part: Part) -> list[tuple[str, str]]:
-    """List how a setup differs from the paper's, and the numbers that each difference concerns."""
-    provenance = part.source.provenance
-    return [
-        (each.sentence, ", ".join(filter(None, list_concerned(each, provenance))))
-        for each in provenance.find_differences(tuple(Scope))
-    ]
 
 
 def format_command(folder: Path, part: Part) -> str:

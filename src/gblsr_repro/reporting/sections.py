@@ -108,7 +108,9 @@ def describe_runs(source: Aggregates) -> PageSection:
         commits += [commit for commit in runs["commit"] if commit]
     facts += source.provenance.remarks
     if commits:
-        facts.append(("code (+: with uncommitted changes)", f"commit {', '.join(dict.fromkeys(commits))}"))
+        facts.append(
+            ("code (+: with uncommitted changes)", f"commit {', '.join(dict.fromkeys(commits))}")
+        )
     facts += list_versions(source.provenance)
     tables = [build_simple_table(("", "This run"), facts)] if facts else []
     return PageSection("What was run", tables=tables)
