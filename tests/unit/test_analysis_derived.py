@@ -1,4 +1,4 @@
-"""A derived number is absent where one it follows from is; ties, distances, training time."""
+"""A derived number is absent where one it follows from is; bold numbers, distances, time."""
 
 import math
 from pathlib import Path
@@ -10,10 +10,27 @@ from gblsr_repro.analysis import derived
 from gblsr_repro.analysis.criteria import compare_with_anchor, judge_criteria
 from gblsr_repro.analysis.metrics import LPIPS, PSNR
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
+from gblsr_repro.analysis.statistics import Summary, mark_bold
 from gblsr_repro.analysis.training_time import add_up, list_published_trainings
 from gblsr_repro.config import load
 
 RUN = build_paper_run().hold()
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("cells", "strong"),
+    [
+        # Without a spread only what prints alike ties.
+        ([(20.0004, NAN, 1), (20.0001, NAN, 1), (19.9, NAN, 1), ()], [1, 1, 0, 0]),
+        ([(20.0, NAN, 1), (19.99, 5.0, 3)], [1, 0]),
+        ([(2.0, 0.0, 3), (2.0, 0.0, 3), (1.0, 0.0, 3)], [1, 1, 0]),  # identical seeds
+        ([(), (2.0, 0.1, 3)], [0, 0]),  # the best of one
+    ],
+)
+def test_bold(cells, strong):
+    column = [Summary(*cell) for cell in cells]
+    assert mark_bold(column, PSNR, 0.05) == list(map(bool, strong))
 
 
 def test_ties_stand_behind_the_best_arm():

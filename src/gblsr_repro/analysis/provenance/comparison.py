@@ -27,8 +27,6 @@ from .conditions import (
 )
 from .differences import (
     DEVICE,
-    PAPER_PRESET,
-    RELEASED_PRESET,
     SHARED_GPU,
     Difference,
     Effect,
@@ -80,7 +78,6 @@ def _list_differences(run: RunMetadata) -> tuple[Difference, ...]:
     Images and devices that were not recorded count as different.
     """
     differences = [
-        *_compare_preset(run),
         *_compare_weights(run),
         *compare_settings(collect_settings(run)),
         *_compare_training_images(run),
@@ -88,14 +85,6 @@ def _list_differences(run: RunMetadata) -> tuple[Difference, ...]:
         *_compare_devices(run),
     ]
     return tuple(difference for difference in differences if difference.scopes)
-
-
-def _compare_preset(run: RunMetadata) -> Iterator[Difference]:
-    preset = run.config["preset"]
-    if preset not in (PAPER_PRESET, RELEASED_PRESET):
-        # What a preset changes is compared one by one: its name alone blocks no verdict.
-        scopes = (Scope.STRUCTURE, *run.scopes)
-        yield Difference("preset", f"preset {preset}", scopes, Effect.NONE)
 
 
 def _compare_weights(run: RunMetadata) -> Iterator[Difference]:
