@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
@@ -245,41 +245,28 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
 
 def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
     """Describe all setups: their settings and command, and a line for each distinct condition."""
-    differences: dict[tuple[str, ...], list[str]] = {}
-    facts: dict[tuple[str, ...], list[str]] = {}
+    conditions: dict[tuple[str, str], list[str]] = {}
     for part in parts:
         provenance = part.source.provenance
         for each in provenance.find_differences(tuple(Scope)):
             concerned = ", ".join(filter(None, list_concerned(each, provenance)))
-            differences.setdefault((each.sentence, concerned), []).append(part.setup)
-        for fact in [*provenance.remarks, *list_versions(provenance)]:  # commits stand in the runs
-            facts.setdefault(fact, []).append(part.setup)
+            conditions.setdefault((each.sentence, concerned), []).append(part.setup)
+    for part in parts:
+        provenance = part.source.provenance
+        for label, text in (*provenance.remarks, *list_versions(provenance)):
+            conditions.setdefault((f"{label}: {text}", ""), []).append(part.setup)
+    rows = [
+        (*condition, ", ".join(setups) if len(setups) < len(parts) else "all")
+        for condition, setups in conditions.items()
+    ]
+    table = build_simple_table(("Condition", "Concerns", "Setups"), rows)
     names = ", ".join(f"[{part.setup}](overlays/{part.setup}.yaml)" for part in parts)
     return PageSection(
         "Setups",
         f"The settings of each: {names}. The commands that measure their numbers again:",
         code="\n".join(format_command(folder, part) for part in parts),
-        inside=[
-            PageSection(
-                "How they differ from the paper",
-                tables=[build_condition_table(("Difference", "Concerns"), differences, parts)],
-            ),
-            PageSection("What was run", tables=[build_condition_table(("", ""), facts, parts)]),
-        ],
+        inside=[PageSection("Conditions", tables=[table])],
     )
-
-
-def build_condition_table(
-    header: Sequence[str],
-    conditions: Mapping[tuple[str, ...], Sequence[str]],
-    parts: Sequence[Part],
-) -> Table:
-    """Build a table of distinct conditions, each with the setups that it holds for."""
-    rows = [
-        (*condition, ", ".join(setups) if len(setups) < len(parts) else "all")
-        for condition, setups in conditions.items()
-    ]
-    return build_simple_table((*header, "Setups"), rows)
 
 
 def format_command(folder: Path, part: Part) -> str:

@@ -105,12 +105,11 @@ def describe_runs(source: Aggregates) -> PageSection:
         if len(runs):
             names = [subjects[arm].name for arm in runs["arm"].unique()]
             facts.append((f"{title}: trained", ", ".join(names)))
-        commits += [commit for commit in runs["commit"] if commit]
+        commits += [commit for commit in source.runs(name)["commit"] if commit]
     facts += source.provenance.remarks
     if commits:
-        facts.append(
-            ("code (+: with uncommitted changes)", f"commit {', '.join(dict.fromkeys(commits))}")
-        )
+        text = f"commit {', '.join(dict.fromkeys(commits))}"
+        facts.append(("code (+: with uncommitted changes)", text))
     facts += list_versions(source.provenance)
     tables = [build_simple_table(("", "This run"), facts)] if facts else []
     return PageSection("What was run", tables=tables)
