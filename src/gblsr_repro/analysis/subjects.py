@@ -1,11 +1,15 @@
-"""Name the data sets, scales, arms and methods that the paper's claims are about."""
+"""Name the data sets, scales, arms and methods that the paper's claims are about, count images."""
 
 from __future__ import annotations
 
-from ..config import load_protocol
+from ..config import load_protocol, read_datasets
 from .schemas import format_scale
 
 SETS = tuple(load_protocol()["native"]["data"]["evaluate"])
+IMAGES = {
+    column: read_datasets()[name].images
+    for column, name in load_protocol()["native"]["data"]["evaluate"].items()
+}
 CONTROL = "global_fourier_mlp"
 FIXED, SCALAR, FULL = FAMILY = ("gblsr_fixed", "gblsr_scalar", "gblsr_full")
 LIIF, LTE, WIRE = BASELINES = ("liif", "lte", "wire")
@@ -18,6 +22,10 @@ def besides(*arms: str) -> tuple[str, ...]:
 
 
 ASR_SETS = tuple(load_protocol()["asr"]["evaluate"])
+ASR_IMAGES = {
+    column: read_datasets()[name].images
+    for column, name in load_protocol()["asr"]["evaluate"].items()
+}
 TIMED = tuple(load_protocol()["asr"]["timing"]["datasets"])
 SCALES = tuple(map(format_scale, load_protocol()["asr"]["scales"]))
 TRAINED_SCALES = tuple(map(format_scale, load_protocol()["asr"]["trained_scales"]))

@@ -68,7 +68,7 @@ def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate |
             f"Claim {claim.id!r} has no published number, and lacks decimals or its cells in "
             "config/paper; correct config/paper/claims.tsv."
         )
-    return Published.read(tabled, claim.decimals), tabled
+    return Published("=", tuple(tabled.values.tolist()), claim.decimals), tabled
 
 
 def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> tuple[Estimate, Finding]:

@@ -17,6 +17,7 @@ from ..estimates import (
     lowest_mean,
     maximum,
     mean,
+    minimum,
     span,
 )
 from ..measured import Measured, Measures, MeasuresByRow, OneOrMore
@@ -28,6 +29,7 @@ from ..subjects import (
     FAMILY,
     FIXED,
     FULL,
+    IMAGES,
     LIIF,
     LTE,
     SCALAR,
@@ -159,7 +161,14 @@ ARMS_COMPARED: Measures = {
 # --- inference time -------------------------------------------------------------------------------
 
 
+def compare_with_training(run: Measured) -> Estimate:
+    """Return the time to render all images once over that of the shortest training."""
+    first, *rest = (IMAGES[column] * run.native(column, ARMS, MS) for column in SETS)
+    return maximum(sum(rest, first)) / 1000 / minimum(run.seconds(ARMS))
+
+
 COST: Measures = {
+    "inference_native": compare_with_training,
     "cost_ratio": lambda run: share_of_slowest(run, SCALAR, BASELINES),
     "cost_quarter": lambda run: mean(share_of_slowest(run, SCALAR, BASELINES)),
     "slowest_is_liif": lambda run: (

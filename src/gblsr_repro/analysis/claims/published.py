@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import UserError
-from ..estimates import Estimate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 
@@ -39,11 +38,6 @@ class Published:
         decimals = max(len(n.partition("e")[0].partition(".")[2]) for n in numbers)
         style = "e" if "e" in numbers[0] else "f"
         return cls(relation, values, decimals, style, numbers[0].startswith(("+", "-")))
-
-    @classmethod
-    def read(cls, tabled: Estimate, decimals: int) -> Published:
-        """Read the numbers that a claim has in the paper's tables (config/paper)."""
-        return cls("=", tuple(tabled.values.tolist()), decimals)
 
     def compute_half_unit(self, value: float) -> float:
         """Return half a unit of the last printed decimal of `value`."""

@@ -9,7 +9,7 @@ from pydantic import model_validator
 from ...config import TableRow, Words, find_repository_root, read_table
 from ..measured import Measure
 from ..metrics import MARGINS
-from . import compute, diagnostics, native, structure, superres
+from . import diagnostics, native, structure, superres
 from .rules import AGREEMENT_RULES
 
 MEASURES = (
@@ -17,7 +17,6 @@ MEASURES = (
     | diagnostics.DIAGNOSTIC_MEASURES
     | structure.STRUCTURE_MEASURES
     | superres.SUPERRES_MEASURES
-    | compute.COMPUTE_MEASURES
 )
 CELL_MEASURES = (
     native.NATIVE_CELLS

@@ -21,14 +21,17 @@ from ..estimates import (
     concatenate,
     highest_mean,
     maximum,
+    minimum,
     relative_deviations,
     span,
 )
 from ..measured import Measured, Measures, MeasuresByRow, OneOrMore
 from ..subjects import (
+    ASR_IMAGES,
     ASR_SETS,
     BASE,
     LIIF_RDN,
+    LTE_RDN,
     LTE_SWINIR,
     NF48_NOLE,
     NF96_NOLE,
@@ -81,6 +84,9 @@ SUPERRES_QUALITY: Measures = {
 # --- speed ----------------------------------------------------------------------------------------
 
 
+HOUR = 3600
+
+
 def compare_production_ratios(run: Measured) -> Estimate:
     """Return the furthest factor between speed ratios by this package's clock and the paper's."""
     here, paper = (
@@ -90,12 +96,20 @@ def compare_production_ratios(run: Measured) -> Estimate:
     return maximum(concatenate(here / paper, paper / here))
 
 
+def compare_with_training(run: Measured) -> Estimate:
+    """Return the time to render all timed images once over that of the shortest training."""
+    slowest = (LTE_SWINIR, LTE_RDN)
+    first, *rest = (ASR_IMAGES[column] * run.asr_time(column, slowest) for column in TIMED)
+    return maximum(sum(rest, first)) / (1000 * HOUR) / minimum(run.seconds(slowest) / HOUR)
+
+
 def repeat(run: Measured, method: str) -> Estimate:
     """Return the spread of a method's times over seeds, in percent, on each of the three sets."""
     return relative_deviations(run.asr_time(TIMED, method))
 
 
 SPEED: Measures = {
+    "inference_asr": compare_with_training,
     "production_ratios": compare_production_ratios,
     "repeat_gblsr_asr": lambda run: repeat(run, BASE),
     "repeat_gblsr_asr_nole": lambda run: repeat(run, NOLE),
