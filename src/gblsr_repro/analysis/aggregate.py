@@ -51,11 +51,7 @@ Find = Callable[..., Iterator[tuple[PathFields, Path]]]
 
 
 def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
-    """Read the scores of every image: `metrics` and the other columns, NaN where not measured.
-
-    Raises `UserError` naming the file when a column is missing, an image has two rows, a cell is
-    not a number, or there are no rows.
-    """
+    """Read the scores of every image: `metrics` and the other columns, NaN where not measured."""
     return read_numbers(path, ("image", *metrics), ["image"]).set_index("image")
 
 
