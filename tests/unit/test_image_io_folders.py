@@ -6,7 +6,6 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from gblsr_repro import errors, files, image_io
@@ -72,45 +71,6 @@ def test_hidden_folders_links_and_the_outputs_are_not_looked_into(folder, caplog
     said = [record.message for record in caplog.records if record.levelname == "WARNING"]
     for name in (".thumbs", "inner/.git", "inner/out", "inner/up", "shelf"):
         assert name in said[-1]
-
-
-def test_what_holds_in_a_folder_holds_in_its_subfolders(folder, tmp_path, caplog):
-    """A stopped command goes on, one damaged file fails, a link is written where it leads."""
-    out, shelf = tmp_path / "out", tmp_path / "shelf.png"
-    (folder / "inner" / "b.png").write_bytes((folder / "a.png").read_bytes()[:50])
-    for _ in range(2):
-        with pytest.raises(UserError, match=r"1 of 8 .*inner/b\.png;|inner/b\.png is a damaged"):
-            convert_files(plan(folder, to=out), copy)
-        assert "inner/g.png" in names(out)
-    assert "out/inner/g.png" in caplog.text  # kept
-    shelf.write_bytes(b"earlier")
-    (out / "inner" / "g.png").unlink()
-    (out / "inner" / "g.png").symlink_to(shelf)
-    (folder / "inner" / "b.png").unlink()
-    convert_files(plan(folder, to=out, overwrite=True), copy)
-    assert (out / "inner" / "g.png").is_symlink()
-    assert np.array_equal(image_io.read(shelf).rgb, COLORS)
-    image_io.write(folder / "inner" / "g.tif", Photo(COLORS))
-    codes = {path.name for path in plan(folder, to=out, ending=".gblsr").values()}
-    assert {"g.png.gblsr", "g.tif.gblsr"} < codes
-    image_io.write(tmp_path / "more" / "inner" / "g.png", Photo(COLORS))
-    with pytest.raises(UserError, match=r"g\.png and .*g\.png would both become .*inner/g\.png;"):
-        plan(folder, tmp_path / "more", to=out)
-
-
-def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):
-    content = (folder / "a.png").read_bytes()
-    (folder / "A.png").write_bytes(content[: len(content) // 2])
-    (folder / "b.jpg").write_bytes(b"no image")
-    frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
-    frames[0].save(folder / "moving.gif", save_all=True, append_images=frames[1:])
-    with pytest.raises(
-        UserError, match=r"3 of 10 files failed: .*A\.png, .*b\.jpg and .*moving\.gif;"
-    ):
-        convert_files(plan(folder, to=tmp_path / "out"), copy)
-    assert len(names(tmp_path / "out")) == 7
-    for sentence in ("A.png is a damaged image", "b.jpg is not an image", "moving.gif holds 2"):
-        assert sentence in caplog.text
 
 
 def test_no_file_takes_the_output_of_another(tmp_path, caplog):
@@ -179,16 +139,6 @@ def test_a_folder_without_an_image_is_one_sentence(tmp_path):
         plan(tmp_path)
 
 
-def test_names_as_long_as_the_file_system_takes(tmp_path):
-    source = tmp_path / ("n" * 251 + ".png")
-    image_io.write(source, Photo(COLORS))
-    assert plan(source, to=tmp_path / "new" / "folder")
-    with pytest.raises(UserError, match=r"\.gblsr is longer than the 255 bytes"):
-        plan(source, to=tmp_path / "new" / "folder", ending=".gblsr")
-    with pytest.raises(UserError, match=r"-x2\.png is longer than the 255 bytes"):
-        plan(source, addition="-x2")
-
-
 def test_names_beside_the_input(folder, monkeypatch):
     for name, expected in (
         ("a.png", "a-x2.png"), ("B.JPG", "B-x2.JPG"), ("c.gif", "c-x2.png"), ("f", "f-x2.png")
@@ -215,13 +165,12 @@ def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
     assert names(tmp_path) == ["a.png"]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
-def test_a_batch_stops_where_nothing_more_can_be_written(folder, tmp_path, monkeypatch, number):
+def test_a_batch_stops_where_an_output_cannot_be_written(folder, tmp_path):
     """A night of work is not computed for nothing; the same command goes on."""
     outputs, made_of = plan(folder, to=tmp_path / "out"), []
 
     def fill(path, content):
-        raise errors.build_write_error(path, OSError(number, "no")) from OSError(number, "no")
+        raise errors.build_write_error(path, OSError(errno.ENOSPC, "no"))
 
     def convert(source, target):
         made_of.append(source)
@@ -238,20 +187,3 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_batch(folder, tmp_path):
 
     with pytest.raises(UserError, match="7 of 7 files failed"):
         convert_files(plan(folder, to=tmp_path / "out"), refuse)
-
-
-REFUSAL = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"
-
-
-@pytest.mark.parametrize(
-    "error",
-    [MemoryError(), torch.OutOfMemoryError("CUDA out of memory. Tried."), RuntimeError(REFUSAL)],
-)
-def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
-    def convert(*_):
-        raise error
-
-    with pytest.raises(UserError, match=r"a\.png does not fit the memory; use a smaller image"):
-        convert_files({tmp_path / "a.png": tmp_path / "b.png"}, convert)
-    with pytest.raises(RuntimeError, match="negative"):
-        convert_files({tmp_path / "a.png": tmp_path / "b.png"}, lambda *_: torch.ones(-1))

@@ -231,14 +231,14 @@ def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings
     run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
     load_run(run, NativeModel, named)
     load_run(run, NativeModel)  # as the image commands do, without a config
-    with pytest.raises(UserError, match=r"was imported as gblsr_scalar: .*says otherwise; train"):
+    with pytest.raises(UserError, match=r"imported with released = .*, but .* has None; train it"):
         load_run(run, NativeModel, settings)
     other = settings | {"released": {"gblsr_scalar": "elsewhere"}}
-    with pytest.raises(UserError, match=r"was imported as gblsr_scalar: .*config says otherwise"):
+    with pytest.raises(UserError, match=r"imported with released = .*elsewhere.*; import it again"):
         load_run(run, NativeModel, other)
     trained = made.run(tmp_path / "trained", "gblsr_scalar", settings)
     load_run(trained, NativeModel, settings)
-    with pytest.raises(UserError, match="was trained here, but `released` in the config says"):
+    with pytest.raises(UserError, match="trained with released = None, but .*; import it again"):
         load_run(trained, NativeModel, named)
     with pytest.raises(UserError, match="holds a trained run, which an import would replace"):
         import_run(str(path), row("gblsr_scalar"), 0, trained, settings)
@@ -250,7 +250,7 @@ def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
     run, _ = brought_in(tmp_path / "run", "gblsr_asr", path, settings, colors="unit")
     (run / "run.json").unlink()
     assert load_run(run / "weights.safetensors", ASRModel).colors == "unit"
-    with pytest.raises(UserError, match="was imported as gblsr_asr: "):
+    with pytest.raises(UserError, match="was imported with released = "):
         load_run(run / "weights.safetensors", ASRModel, settings)
 
 

@@ -53,7 +53,11 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
         if recorded:
             _verify_files(files, paths, recorded, set(inspected))
         else:
-            write_manifest(files.manifest, _inspect_files(files, paths, inspected))
+            entries = [
+                inspected.get(path) or inspect_file(files.root / path, path)
+                for path in show_progress(paths, f"verify {files.row.title}", "file")
+            ]
+            write_manifest(files.manifest, entries)
     if output:
         write_text(output, files.manifest.read_text(encoding="utf-8"))
     if others := find_other_pixels(dataset, config):
@@ -64,16 +68,6 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
             list_some(others),
         )
     return files.manifest
-
-
-def _inspect_files(
-    files: DatasetFiles, paths: list[str], inspected: ManifestEntries
-) -> list[ManifestEntry]:
-    """Return the manifest entries of all `paths`; those in `inspected` are not read again."""
-    return [
-        inspected.get(path) or inspect_file(files.root / path, path)
-        for path in show_progress(paths, f"verify {files.row.title}", "file")
-    ]
 
 
 def _verify_files(
@@ -129,7 +123,6 @@ def _download_archive(
         def check(url: str, part: Path) -> None:
             if row.checksum:
                 check_checksum(part, row.checksum, url)
-            archives.check_format(part, url)
 
         progress = Progress(f"download {row.title}", size // MEGABYTE, "MB")
         with open_session() as session, progress:

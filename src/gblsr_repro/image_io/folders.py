@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +18,6 @@ from ..wording import list_some
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
-NAME_BYTES = 255  # most of a name on the usual file systems; Windows has no call that tells
-LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
@@ -78,11 +75,12 @@ def plan_outputs(
     `overwrite` is set. All of these are named in the log.
 
     Raises `UserError` for an input that does not exist, for two inputs of one output, for an output
-    that has no possible name or place, or would overwrite an input, and for a single input file
-    whose output exists.
+    that cannot be written or would overwrite an input, and for a single input file whose output
+    exists.
     """
     alone = len(sources) == 1 and not sources[0].is_dir()
-    if not alone and target and (target.is_file() or _has_output_ending(target)):
+    is_file = target and (target.is_file() or target.suffix.lower() in (*BY_ENDING, CODE_ENDING))
+    if is_file and not alone:
         raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")
     if alone and target and target.suffix and not target.is_dir():
         _check_input(sources[0])
@@ -91,7 +89,8 @@ def plan_outputs(
     else:
         outputs = _name_outputs(sources, target, naming, is_input)
     for output in outputs.values():
-        _check_output_path(output)
+        if output.is_dir():
+            raise UserError(f"{output} is a folder; name another output.")
     remaining = _pass_over_outputs(outputs, overwrite)
     finished = {} if overwrite else {s: o for s, o in remaining.items() if os.path.lexists(o)}
     if finished and alone:
@@ -106,10 +105,6 @@ def plan_outputs(
     for output in {output.parent: output for output in planned.values()}.values():
         try_writing(output)
     return planned
-
-
-def _has_output_ending(path: Path) -> bool:
-    return path.suffix.lower() in BY_ENDING or is_code(path)
 
 
 def _check_input(source: Path) -> None:
@@ -164,22 +159,6 @@ def _name_outputs(
     return outputs
 
 
-def _check_output_path(output: Path) -> None:
-    """Raise `UserError` where a file system has no place for an output of this name."""
-    if "\0" in str(output):
-        raise UserError(f"{str(output)!r} is no name of a file; name another output.")
-    folder = next(f for f in Path(os.path.abspath(output)).parents if os.path.lexists(f))
-    if not folder.is_dir():
-        raise UserError(f"{folder} is no folder; name another output.")
-    if len(os.fsencode(output.name)) > NAME_BYTES:
-        raise UserError(
-            f"{output.name} is longer than the {NAME_BYTES} bytes that a name can have; name "
-            "another output."
-        )
-    if output.is_dir():
-        raise UserError(f"{output} is a folder; name another output.")
-
-
 def _pass_over_outputs(outputs: Mapping[Path, Path], overwrite: bool) -> dict[Path, Path]:
     """Return inputs and outputs without the inputs that are outputs of other inputs.
 
@@ -209,8 +188,8 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
     """Call `convert` with every input and its output.
 
     One file that fails does not keep the others from being converted; then a `UserError` at the end
-    names all that failed. Where no other output could be written either, as on a full disk, that is
-    raised at once.
+    names all that failed. Where an output cannot be written, as on a full disk, that is raised at
+    once.
     """
     failed = []
     for source, output in show_progress(list(outputs.items()), "images", "image"):
@@ -218,7 +197,7 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
             with explain_memory_shortage(str(source)):
                 convert(source, output)
         except UserError as error:
-            if len(outputs) == 1 or _lasts(error):
+            if len(outputs) == 1 or isinstance(error, WriteError):
                 raise
             log.warning("%s", error)
             failed.append(str(source))
@@ -227,12 +206,6 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
             f"{len(failed)} of {len(outputs)} files failed: {list_some(failed, NAMED)}; what to do "
             "about each is said above."
         )
-
-
-def _lasts(error: UserError) -> bool:
-    """Return whether an output could not be written for a reason that others will have, too."""
-    cause = error.__cause__
-    return isinstance(error, WriteError) and isinstance(cause, OSError) and cause.errno in LASTING
 
 
 def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -> list[Path]:
