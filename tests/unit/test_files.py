@@ -30,9 +30,9 @@ def test_json_refuses_nan_and_names_a_damaged_file(tmp_path):
         files.write_json(tmp_path / "a.json", {"x": float("nan")})
     (tmp_path / "b.json").write_text("{")
     with pytest.raises(UserError, match="is damaged"):
-        files.read_json(tmp_path / "b.json")
+        files.read_json_map(tmp_path / "b.json")
     with pytest.raises(UserError, match="does not exist"):
-        files.read_json(tmp_path / "c.json")
+        files.read_json_map(tmp_path / "c.json")
     files.write_json(tmp_path / "a.json", {"x": [1, None]})
     assert json.loads((tmp_path / "a.json").read_text()) == {"x": [1, None]}
 

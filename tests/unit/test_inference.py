@@ -193,16 +193,6 @@ def test_a_size_is_rendered_as_the_scale_that_gives_it(superres_run, photo_file,
     assert np.array_equal(to_size.rgb, at_scale.rgb)
 
 
-def test_a_size_of_one_pixel_more_is_rendered_at_once(bundled_superres):
-    """No column is drawn at another size and resampled: as images are scored at that size."""
-    pixels = made.noise(inference.TRAINED_SIDE, 60, 3)
-    shown = inference.upscale(bundled_superres, Photo(pixels), size=(113, 141)).rgb
-    image = torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255
-    with torch.inference_mode():
-        scored = bundled_superres.render(image, 113, 141, 1 << 20)
-    assert off(shown, scored[0].permute(1, 2, 0).clamp(0, 1).mul(255).round().numpy()) <= 1
-
-
 @pytest.fixture(scope="module")
 def bundled_superres():
     return inference.load_superres(bundled.find_bundled_model("asr"))
@@ -254,10 +244,11 @@ def test_flat_colors_of_small_images_stay_flat(bundled_superres, size, scale, cr
         assert off(shown, np.array(color)) <= 2
 
 
-@pytest.mark.parametrize("scale", [2, 3.7])
-def test_larger_photographs_are_shown_as_images_are_scored(bundled_superres, scale):
+@pytest.mark.parametrize("asked", [{"scale": 2}, {"scale": 3.7}, {"size": (113, 141)}], ids=str)
+def test_larger_photographs_are_shown_as_images_are_scored(bundled_superres, asked):
+    """At a size of a pixel more than the scale gives, too: no column is resampled."""
     pixels = made.noise(inference.TRAINED_SIDE, 60, 3)
-    shown = inference.upscale(bundled_superres, Photo(pixels), scale).rgb
+    shown = inference.upscale(bundled_superres, Photo(pixels), **asked).rgb
     image = torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255
     with torch.inference_mode():
         scored = bundled_superres.render(image, *shown.shape[:2], 1 << 20)

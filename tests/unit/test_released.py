@@ -238,7 +238,7 @@ def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings
         load_run(run, NativeModel, other)
     trained = made.run(tmp_path / "trained", "gblsr_scalar", settings)
     load_run(trained, NativeModel, settings)
-    with pytest.raises(UserError, match="trained with released = None, but .*; import it again"):
+    with pytest.raises(UserError, match=r"trained with released = None, but .*; import it again"):
         load_run(trained, NativeModel, named)
     with pytest.raises(UserError, match="holds a trained run, which an import would replace"):
         import_run(str(path), row("gblsr_scalar"), 0, trained, settings)

@@ -90,12 +90,6 @@ def test_a_folder_of_a_repository_comes_in_with_its_commit(hub, ask, tmp_path):
     assert file.read_bytes() == CONTENT
 
 
-def test_a_cache_that_the_client_filled_does_without_a_network(hub, ask, tmp_path):
-    client.hf_hub_download(REPOSITORY, FILE)
-    ask(NOWHERE, offline=True)
-    bring_in(tmp_path, ADDRESS)
-
-
 @pytest.mark.parametrize(
     ("address", "said"),
     [

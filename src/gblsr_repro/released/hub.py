@@ -5,6 +5,7 @@ What the cache has is not downloaded again, and does without a network.
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def download(address: HubAddress) -> tuple[Path, str]:
         *(HTTPError, OSError, ValueError),
         *(ImportError, InvalidURL),  # a proxy is wrong
     ) as error:
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        reason = textwrap.shorten(str(error), 300) or type(error).__name__
         raise UserError(
             f"{place} cannot be had from the hub ({reason}); check the address, the network"
             f"{name_network_settings()}, log in with hf auth login where it asks for that, "

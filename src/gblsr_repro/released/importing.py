@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -101,9 +102,8 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
     try:
         model.load_state_dict(tensors, strict=True)
     except RuntimeError as error:
-        _, _, misfits = " ".join(str(error).split()).rstrip(".").partition(": ")
-        if len(misfits) > LONGEST_LIST:
-            misfits = f"{misfits[:LONGEST_LIST]} ..."
+        _, _, listed = str(error).rstrip(". ").partition(":")
+        misfits = textwrap.shorten(listed, LONGEST_LIST, placeholder=" ...")
         raise UserError(
             f"{place} does not hold the weights of {row} ({misfits}); import it as the row that it "
             "is of, at the sizes that it was trained with."
