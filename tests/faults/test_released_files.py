@@ -159,7 +159,7 @@ def test_a_folder_with_two_files_or_none(tmp_path):
     for file in path.parent.iterdir():
         file.unlink()
     refuse(path.parent, tmp_path, "must hold one file of weights (.safetensors, .pt")
-    refuse(path, tmp_path, "does not exist; name a file of weights or the folder")
+    refuse(path, tmp_path, "is no file of weights and no folder with one")
 
 
 # --- what all of them come to ---------------------------------------------------------------------

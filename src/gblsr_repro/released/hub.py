@@ -23,7 +23,7 @@ def download(address: HubAddress) -> tuple[Path, str]:
     """Download the weights at an address unless the cache has them.
 
     Returns the file and the commit. Raises `UserError` if the client is not installed, the hub
-    does not give the files, or there is not exactly one file of weights.
+    does not give the files, there is not exactly one file of weights, or it is damaged.
     """
     try:
         from httpx2 import HTTPError, InvalidURL
@@ -48,7 +48,9 @@ def download(address: HubAddress) -> tuple[Path, str]:
             f"{INSTEAD}."
         ) from error
     folder = Path(snapshot)
-    return find_weights(folder / address.path, place), folder.name
+    file = find_weights(folder / address.path, place)
+    _check_sum(file)
+    return file, folder.name
 
 
 def _select_files(path: str) -> dict[str, list[str]]:
@@ -58,7 +60,7 @@ def _select_files(path: str) -> dict[str, list[str]]:
     return {"allow_patterns": [path, *inside], "ignore_patterns": [f"{folder}*/*"]}
 
 
-def check_sum(file: Path) -> None:
+def _check_sum(file: Path) -> None:
     """Compare the SHA-256 of a downloaded file with that which the cache names its content by.
 
     The hub lists it for large files alone. A file with another is deleted, and `UserError` raised.

@@ -30,7 +30,7 @@ from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
 from .folder import METADATA_FILE, check_replaced_run, find_weights
-from .hub import check_sum, download
+from .hub import download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
 from .names import rename_tensors
 from .reading import Checkpoint, read_checkpoint
@@ -60,8 +60,6 @@ def import_run(
     """
     hub = parse_address(address)
     file, revision = download(hub) if hub else (find_weights(Path(address).expanduser()), None)
-    if hub:
-        check_sum(file)
     checkpoint = read_checkpoint(file)
     known = find_known_file(address, checkpoint.file, checkpoint.sha256)
     if row is None:
