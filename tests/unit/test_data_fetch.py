@@ -172,9 +172,7 @@ def test_two_images_of_one_name_are_refused_when_they_are_fetched(mirror, rows, 
     "content",
     [
         "",
-        "path,bytes\n",
         "path,bytes,sha256,width,height,mode\n",
-        "path,bytes,sha256,width,height,mode\nset/img_1.png,12\n",
         f"path,bytes,sha256,width,height,mode\n../x.png,1,{'0' * 64},1,1,L\n",
     ],
 )
@@ -332,12 +330,7 @@ def test_an_archive_without_the_files_of_its_row_is_kept_and_told(
     assert len(server.asked) == 1
 
 
-# --- package --------------------------------------------------------------------------------------
-
-
-def test_absent_packages_and_unknown_sets_are_named(online, rows):
+def test_sets_without_an_address_and_unknown_ones_are_named(online, rows):
     assert "set `mirror`" in sentence(online)
-    rows["set"] = made.changed(SET, kind="package", urls="no_such_package/data")
-    assert "no_such_package" in sentence(online)
     with pytest.raises(UserError, match="has no data set 'sett'; did you mean 'set'"):
         fetch.fetch_dataset("sett", online)

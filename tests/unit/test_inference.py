@@ -184,15 +184,6 @@ def test_a_size_that_does_not_fit_is_one_sentence(asked, sentence):
         inference.select_window((45, 70), **asked)
 
 
-@pytest.mark.parametrize("crop", [None, (5, 10, 25, 40)])
-@pytest.mark.parametrize("method", ["gblsr_asr", "liif_rdn", "lte_swinir"])
-def test_a_size_is_rendered_as_the_scale_that_gives_it(superres_run, photo_file, method, crop):
-    model, image = inference.load_superres(superres_run(method)), inference.read(photo_file)
-    at_scale = inference.upscale(model, image, 3, crop)
-    to_size = inference.upscale(model, image, size=(None, at_scale.size[1]), crop=crop)
-    assert np.array_equal(to_size.rgb, at_scale.rgb)
-
-
 @pytest.fixture(scope="module")
 def bundled_superres():
     return inference.load_superres(bundled.find_bundled_model("asr"))

@@ -35,10 +35,10 @@ sizes, `SourceImage.read_bytes` and later fetches compare contents.
 from __future__ import annotations
 
 import hashlib
+import importlib.resources
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from ..config import Config, Dataset, find_dataset, find_mirror
@@ -217,12 +217,13 @@ def refuse_repeated_names(files: Iterable[Path]) -> None:
 def locate_dataset(dataset: str, config: Config) -> DatasetFiles:
     """Locate the files of a data set as the config says.
 
-    Raises `UserError` when no row has this name, or the mirror or the package does not exist.
+    Raises `UserError` when no row has this name, or the mirror does not exist.
     """
     row, resources = find_dataset(dataset), Path(config["resources"])
     manifests, root, is_downloaded = resources / "manifests", resources, False
     if row.kind == "package":
-        root = _locate_package_folder(row)
+        package, _, folder = row.urls[0].partition("/")
+        root = Path(str(importlib.resources.files(package))) / folder
     elif mirror := find_mirror(config):
         manifests, root = manifests / "mirror", mirror
     else:
@@ -234,15 +235,3 @@ def locate_dataset(dataset: str, config: Config) -> DatasetFiles:
         is_downloaded=is_downloaded,
         accepts_partial=dataset in config["accept_partial"],
     )
-
-
-def _locate_package_folder(row: Dataset) -> Path:
-    """Locate the folder of a data set inside an installed package, without importing it."""
-    package, _, folder = row.urls[0].partition("/")
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise UserError(
-            f"Data set {row.dataset} is inside the Python package {package}, which is not "
-            "installed; install the project's requirements."
-        )
-    return Path(spec.submodule_search_locations[0]) / folder

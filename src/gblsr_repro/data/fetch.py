@@ -26,7 +26,6 @@ from .sources import find_other_pixels
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
-LISTED = 6  # members of an archive that an error names
 
 ManifestEntries = dict[str, ManifestEntry]
 
@@ -158,7 +157,7 @@ def _unpack_archive(
 ) -> ManifestEntries:
     """Unpack the missing files from an archive, delete it, and return their manifest entries.
 
-    An archive without an image that the row names is kept, and `UserError` lists what it holds.
+    Raises `UserError` for an archive without an image that the row names, which is kept.
     """
     log.info("%s: unpacking %s", files.row.title, archive)
     unpacked = archive.with_name(f"{archive.name}.unpacked")
@@ -168,7 +167,10 @@ def _unpack_archive(
         archives.unpack_archive(archive, folder, int(files.row.bytes * UNPACKED))
         entries = _move_missing(files, archive, unpacked, missing, recorded)
         if not find_files(files.image_pattern, files.root):
-            raise _build_other_files_error(files, archive, unpacked)
+            raise UserError(
+                f"{archive} holds no file {files.image_pattern}; correct `files` of {files.name} "
+                "in config/datasets.tsv (the archive is kept)."
+            )
     finally:
         shutil.rmtree(unpacked, ignore_errors=True)
     archive.unlink()
@@ -192,17 +194,6 @@ def _move_missing(
         target.parent.mkdir(parents=True, exist_ok=True)
         source.replace(target)
     return entries
-
-
-def _build_other_files_error(files: DatasetFiles, archive: Path, unpacked: Path) -> UserError:
-    """Build the error for an archive without an image that its row names."""
-    found = sorted(file for file in unpacked.rglob("*") if file.is_file())
-    listed = ", ".join(file.relative_to(unpacked).as_posix() for file in found[:LISTED])
-    more = ", ..." if len(found) > LISTED else ""
-    return UserError(
-        f"{archive} holds no file {files.image_pattern}, but {listed}{more}; correct `files` of "
-        f"{files.name} in config/datasets.tsv (the archive is kept)."
-    )
 
 
 def _inspect_download(
