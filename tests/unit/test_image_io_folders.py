@@ -11,7 +11,7 @@ from PIL import Image
 from gblsr_repro import errors, files, image_io
 from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
-from gblsr_repro.image_io.folders import Naming, convert_files, plan_outputs
+from gblsr_repro.image_io.folders import convert_files, plan_outputs
 
 COLORS = made.noise(6, 4, 3)
 
@@ -25,7 +25,7 @@ def duplicate(source, target):
 
 
 def plan(*sources, to=None, addition="", ending=None, overwrite=False):
-    return plan_outputs(sources, to, Naming(addition, ending), overwrite=overwrite)
+    return plan_outputs(sources, to, addition, ending, overwrite=overwrite)
 
 
 @pytest.fixture
@@ -69,27 +69,13 @@ def test_hidden_folders_links_and_the_outputs_are_not_looked_into(folder, caplog
         convert_files(plan(folder, to=out, overwrite=True), copy)
         assert len(names(out)) == 7
     said = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    for name in (".thumbs", "inner/.git", "inner/out", "inner/up", "shelf"):
-        assert name in said[-1]
+    assert ": ._a.png, .thumbs/h.png, Thumbs.db, inner/.git/h.png and notes.txt" in said[-1]
 
 
-def test_no_file_takes_the_output_of_another(tmp_path, caplog):
-    """Not the animation that fails, and not the photograph of another format."""
-    folder, out = tmp_path / "in", tmp_path / "out"
-    for name in ("logo.png", "logo.tif", "b.png"):
-        image_io.write(folder / name, Photo(COLORS))
-    frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
-    frames[0].save(folder / "logo.gif", save_all=True, append_images=frames[1:])
-    for _ in range(2):  # the second time there is nothing left to do but what failed
-        with pytest.raises(UserError, match=r"logo\.gif holds 2 frames|1 of 4 .*logo\.gif;"):
-            convert_files(plan(folder, to=out), copy)
-        assert names(out) == ["b.png", "logo.png", "logo.tif"]
-    convert_files(plan(folder, to=out, ending=".gblsr"), duplicate)
-    codes = ["b.gblsr", "logo.gif.gblsr", "logo.png.gblsr", "logo.tif.gblsr"]
-    assert names(out) == sorted([*codes, "b.png", "logo.png", "logo.tif"])
-    assert (out / "logo.tif.gblsr").read_bytes() == (folder / "logo.tif").read_bytes()
-    with pytest.raises(UserError, match=r"b\.png and .*b\.png would both become .*; rename one"):
-        plan(folder / "b.png", out, to=tmp_path / "both")
+def test_no_file_takes_the_output_of_another(folder, tmp_path):
+    (folder / "c.png").touch()
+    with pytest.raises(UserError, match=r"c\.gif and .*c\.png would both become .*; rename one"):
+        plan(folder, to=tmp_path / "out")
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
