@@ -188,5 +188,3 @@ def test_the_command_says_it_and_exits_with_2(tmp_path, capsys):
     assert sorted(tmp_path.iterdir()) == [path]
     assert main(["import", "hf://not-an-address", *words[2:], str(tmp_path / "run")]) == 2
     assert "is no address on the hub; write hf://OWNER/NAME" in capsys.readouterr().err
-    assert main(["import", str(path), "--as", "gblsr_scaler", *words[4:], str(tmp_path / "r")]) == 2
-    assert "did you mean 'gblsr_scalar'?" in capsys.readouterr().err

@@ -200,17 +200,6 @@ def test_reducing_averages_a_checkerboard(bundled_superres, crop):
             assert np.abs(small - 127.5).max() < 8
 
 
-@pytest.mark.parametrize("method", ["gblsr_asr", "lte_rdn", "liif_rdn"])
-def test_reducing_a_crop_gives_a_part_of_the_reduced_whole(superres_run, method):
-    model = inference.load_superres(superres_run(method))
-    image = Photo(made.noise(44, 70, 3))  # even sides: both are sampled at the same places
-    whole = inference.upscale(model, image, 0.5)
-    part = inference.upscale(model, image, 0.5, crop=(4, 10, 44, 60))
-    assert part.size == (20, 25)
-    inside = slice(3, -3)  # beyond the reach of the filter from the border of the crop
-    assert off(part.rgb[inside, inside], whole.rgb[2:22, 5:30][inside, inside]) <= 1
-
-
 def test_reducing_a_code_keeps_the_mean_of_what_it_shows(native_run, photo_file):
     code = inference.encode(inference.load_native(native_run), inference.read(photo_file))
     whole = inference.decode(code).rgb

@@ -196,31 +196,22 @@ def test_an_unknown_file_needs_a_row_and_colors_where_its_row_has_none(settings,
 
 
 @pytest.mark.parametrize("colors", ["unit", "normalized"])
-def test_every_way_to_ask_a_model_takes_the_same_range(colors, settings, tmp_path):
-    """Whole images, scattered queries and training samples; and what a published module gives."""
-    weights = published.weights("gblsr_asr", settings)
-    path = published.write_safetensors(tmp_path / "got", weights.theirs)
+def test_whole_images_and_queries_take_the_same_range(colors, settings, tmp_path):
+    """That which the published module takes and gives."""
+    path = released(tmp_path / "got", "gblsr_asr", settings)
     import_run(str(path), row("gblsr_asr"), 0, tmp_path / "run", settings, colors)
     model = load_run(tmp_path / "run", ASRModel)
     images = torch.from_numpy(made.noise(1, 3, 9, 8)).float() / 255
-    y, x = torch.meshgrid(torch.arange(27), torch.arange(24), indexing="ij")
-    pixels = torch.stack((y, x), dim=-1).reshape(1, -1, 2)
-    sizes = torch.tensor([[27, 24]])
-    coordinates = (2 * pixels.double() + 1) / sizes[:, None] - 1
-    cell = (2.0 / sizes[:, None]).expand_as(coordinates)
-    with torch.inference_mode():
-        whole = model.render(images, 27, 24, 10**6).flatten(2).mT
-        features = model.encode(images)
-        queried = model.query(features, coordinates, cell, images)
-        sampled = model(images, sizes, pixels)
-    torch.testing.assert_close(queried, whole, atol=1e-5, rtol=0)
-    torch.testing.assert_close(sampled, whole, atol=1e-5, rtol=0)
-    # The same network asked by hand, as its values leave the decoder.
+    coordinates = made.centers(27, 24)[None]
+    cell = torch.tensor([2 / 27, 2 / 24]).expand_as(coordinates)
     given = images if colors == "unit" else images * 2 - 1
     with torch.inference_mode():
         values = model.decoder.query(model.encoder(given), coordinates, cell)
-    by_hand = values if colors == "unit" else values / 2 + 0.5
-    torch.testing.assert_close(queried, by_hand.float(), atol=1e-5, rtol=0)
+        by_hand = (values if colors == "unit" else values / 2 + 0.5).float()
+        whole = model.render(images, 27, 24, 10**6).flatten(2).mT
+        queried = model.query(model.encode(images), coordinates, cell, images)
+    torch.testing.assert_close(whole, by_hand, atol=1e-5, rtol=0)
+    torch.testing.assert_close(queried, by_hand, atol=1e-5, rtol=0)
 
 
 # --- trained and imported are told apart ----------------------------------------------------------
