@@ -53,7 +53,8 @@ class DatasetFiles:
     """The files of a data set in the place that a config names.
 
     They lie under `root` and are recorded in `manifest`. `is_downloaded` tells a download from a
-    mirror or package; `accepts_partial` allows fewer images than were published.
+    mirror, a package and files without an address; `accepts_partial` allows fewer images than were
+    published.
     """
 
     row: Dataset
@@ -87,11 +88,6 @@ class DatasetFiles:
         """Patterns of all files in the publisher's copy."""
         listed = [self.selection_list] if self.selection_list else []
         return [self.image_pattern, *(options[0] for options in self.companion_patterns), *listed]
-
-    @property
-    def _remedy(self) -> str:
-        """What to do about missing files, as part of a sentence."""
-        return "fetch the data set again" if self.is_downloaded else "restore its files"
 
     def list_present_files(self) -> list[str]:
         """List the paths of the files that exist, sorted by name."""
@@ -136,7 +132,8 @@ class DatasetFiles:
 
     def build_missing_error(self, path: str) -> UserError:
         """Build the error for a file of the manifest that does not exist."""
-        return UserError(f"{self.root / path} of data set {self.name} is missing; {self._remedy}.")
+        remedy = "fetch the data set again" if self.is_downloaded else "restore its files"
+        return UserError(f"{self.root / path} of data set {self.name} is missing; {remedy}.")
 
     def build_changed_error(self, path: str) -> UserError:
         """Build the error for a file whose content differs from the manifest."""
@@ -157,7 +154,8 @@ class DatasetFiles:
         if not images:
             raise UserError(
                 f"Data set {self.name} has none of its files, {self.image_pattern}, in "
-                f"{self.root}; {self._remedy}."
+                f"{self.root}; put them there, or set `mirror` in the config to a folder that has "
+                "them."
             )
         count, absent = self.row.images, self._find_absent(paths)
         if (absent or len(images) < count) and not self.accepts_partial:
@@ -227,7 +225,7 @@ def locate_dataset(dataset: str, config: Config) -> DatasetFiles:
     elif mirror := find_mirror(config):
         manifests, root = manifests / "mirror", mirror
     else:
-        is_downloaded = True
+        is_downloaded = bool(row.urls)
     return DatasetFiles(
         row,
         root,

@@ -81,8 +81,8 @@ def download_from_any(
     limit: int,
     check: Callable[[str, Path], None],
     progress: Progress | None = None,
-) -> str:
-    """Download a file from the first of its addresses that gives it; return that address.
+) -> None:
+    """Download a file from the first of its addresses that gives it.
 
     As `download_file`; `check` gets the address first. Why an address before the last did not give
     the file is logged.
@@ -91,13 +91,12 @@ def download_from_any(
     for number, url in enumerate(earlier, 1):
         try:
             download_file(session, url, target, limit, partial(check, url), progress)
-            return url
+            return
         except WriteError:
             raise
         except UserError as error:
             log.warning("%s Next address: %s", error, urls[number])
     download_file(session, last, target, limit, partial(check, last), progress)
-    return last
 
 
 def check_checksum(file: Path, checksum: str, url: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -33,18 +32,18 @@ ManifestEntries = dict[str, ManifestEntry]
 def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> Path:
     """Fetch and verify the files of a data set; return the path of their manifest.
 
-    Downloads the missing files unless they come from a mirror or a package. The first fetch decodes
-    every file and writes the manifest; later fetches compare every file with it. The manifest is
-    copied to `output`. Images with other pixels than config/pixels.tsv has are logged as a warning.
-    Raises `UserError` for the first file that is missing, damaged or changed.
+    Downloads the missing files of a set that has addresses, unless a mirror or a package has it.
+    The first fetch decodes every file and writes the manifest; later fetches compare every file
+    with it. The manifest is copied to `output`. Images with other pixels than config/pixels.tsv has
+    are logged as a warning. Raises `UserError` for the first file that is missing, damaged or
+    changed.
     """
     files = locate_dataset(dataset, config)
-    # One process at a time downloads a data set; the others wait and then use its files.
-    lock = hold_lock(
+    # One process at a time fetches a data set; the others wait and then use its files.
+    with hold_lock(
         files.manifest.with_name(f".{files.name}.lock"),
         lambda: log.info("%s: another process is fetching it; waiting", files.row.title),
-    )
-    with lock if files.is_downloaded else nullcontext():
+    ):
         recorded = read_manifest(files.manifest) if files.manifest.is_file() else {}
         inspected = _download_missing(files, recorded) if files.is_downloaded else {}
         paths = files.list_present_files()
@@ -93,15 +92,6 @@ def _download_missing(files: DatasetFiles, recorded: ManifestEntries) -> Manifes
     wanted = list(recorded) or [
         path for pattern in files.published_patterns for path in expand_braces(pattern)
     ]
-    if not files.row.urls:
-        absent = [pattern for pattern in wanted if not find_files(pattern, files.root)]
-        if absent:
-            raise UserError(
-                f"Data set {files.name} has no file {absent[0]} in {files.root} and no address to "
-                "download it from; put it there, or set `mirror` in the config to a folder that "
-                "has it."
-            )
-        return {}
     missing = [path for path in wanted if "*" in path or not (files.root / path).is_file()]
     if not missing:
         return {}
@@ -135,18 +125,16 @@ def _download_files(
     """Download single files; the `bytes` of the row limit the size of all of them together."""
     row, entries = files.row, ManifestEntries()
     allowed = int(row.bytes * OVERRUN)
-    places = list(row.urls)
     progress = Progress(f"download {row.title}", len(paths), "file")
     with open_session() as session, progress:
         for path in paths:
-            urls = [place.replace("{path}", path.partition("/")[2]) for place in places]
+            urls = [place.replace("{path}", path.partition("/")[2]) for place in row.urls]
 
             def check(url: str, part: Path, path: str = path) -> None:
                 entries[path] = _inspect_download(path, part, url, recorded)
 
             target = files.root / path
-            given = urls.index(download_from_any(session, urls, target, allowed, check))
-            places = places[given:] + places[:given]  # the next file is there, too
+            download_from_any(session, urls, target, allowed, check)
             allowed -= target.stat().st_size
             progress.update()
     return entries
