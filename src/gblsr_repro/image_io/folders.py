@@ -52,12 +52,17 @@ def plan_outputs(
     that cannot be written or would overwrite an input, and for a single input file whose output
     exists.
     """
+    for source in sources:
+        if not (source.is_file() or source.is_dir()):
+            raise UserError(
+                f"{source} does not exist as a file or folder; name image files or folders of "
+                "images, and after -o the output."
+            )
     alone = len(sources) == 1 and not sources[0].is_dir()
     is_file = target and (target.is_file() or target.suffix.lower() in (*BY_ENDING, CODE_ENDING))
     if is_file and not alone:
         raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")
     if alone and target and target.suffix and not target.is_dir():
-        _check_input(sources[0])
         if ending == CODE_ENDING and not is_code(target):
             raise UserError(
                 f"{target} would be an encoded image, whose name ends in {ending}; name "
@@ -85,15 +90,6 @@ def plan_outputs(
     return planned
 
 
-def _check_input(source: Path) -> None:
-    """Raise `UserError` unless an input is a file or a folder."""
-    if not (source.is_file() or source.is_dir()):
-        raise UserError(
-            f"{source} does not exist as a file or folder; name image files or folders of images, "
-            "and after -o the output."
-        )
-
-
 def _name_outputs(
     sources: Sequence[Path],
     target: Path | None,
@@ -109,7 +105,6 @@ def _name_outputs(
 
     outputs: dict[Path, Path] = {}
     for source in sources:
-        _check_input(source)
         if source.is_dir():
             path = Path(os.path.abspath(source))  # "." and ".." have no name that can be added to
             folder = target or path.parent / (path.name + addition)
