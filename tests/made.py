@@ -14,7 +14,9 @@ from safetensors.torch import save_file
 from torch import nn
 
 from gblsr_repro import config, dependencies, files
+from gblsr_repro.data.arrays import write_array
 from gblsr_repro.data.sources import list_source_images
+from gblsr_repro.data.standardize import ARRAY_INDEX_COLUMNS
 from gblsr_repro.metadata import Images
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
@@ -111,14 +113,9 @@ def image_set(name: str, title: str, have: int, of: int, **facts: Any) -> Images
 
 def array(path: Path, images: np.ndarray) -> Path:
     """Write images (N, H, W, 3) as standardizing does: with their index and record."""
-    np.save(path, images)
     size, name = images.shape[1], path.stem
-    columns = ("position", "dataset", "name", "width", "height", "sha256")
-    index = path.with_suffix(".csv")
     rows = [(i, "noise", f"{name}_{i}", size, size, "0" * 64) for i in range(len(images))]
-    files.write_csv(index, columns, rows)
-    sums = {"sha256": files.compute_sha256(path), "index_sha256": files.compute_sha256(index)}
-    files.write_json(path.with_suffix(".json"), {"datasets": [], "images": len(images)} | sums)
+    write_array(path, images.shape[1:], [images], ARRAY_INDEX_COLUMNS, rows, {"datasets": []})
     return path
 
 

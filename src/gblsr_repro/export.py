@@ -29,7 +29,6 @@ from .runs import load_run
 
 OPSET = 17
 INPUT, OUTPUT = "image", "enlarged"
-LARGEST_FILE = 1 << 31  # bytes of a protobuf message, which an ONNX file is
 TRACED_SIZE = (16, 16)  # the size that is traced; the file takes any
 
 
@@ -80,9 +79,9 @@ def _compute_shares(scale: int) -> Tensor:
 def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> None:
     """Write the model of a run folder or weights file for one integer scale as ONNX.
 
-    Raises `UserError` as `load_run` does, for a scale below 1 or too large for a file, for a model
-    that is not convolutions and a pixel shuffle, for a file that exists unless `overwrite` is set,
-    and where the package onnx is not installed.
+    Raises `UserError` as `load_run` does, for a scale below 1, for a model that is not convolutions
+    and a pixel shuffle, for a file that exists unless `overwrite` is set, and where the package
+    onnx is not installed.
     """
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
@@ -94,16 +93,6 @@ def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> No
             f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "
             "export a GB-LSR method with an RDN encoder."
         )
-    corners = 4 if decoder.ensemble else 1
-    if 4 * corners * COLORS * scale**2 * (encoder.features + 1) > LARGEST_FILE:
-        raise UserError(
-            f"At scale {scale} the file would be larger than {LARGEST_FILE >> 30} GB, the most of "
-            "an ONNX file; choose a smaller scale."
-        )
-    if output.suffix != ".onnx":
-        raise UserError(f"{output} must end in .onnx.")
-    if output.is_dir():
-        raise UserError(f"{output} is a folder; name another output.")
     if os.path.lexists(output) and not overwrite:
         raise UserError(
             f"{output} exists already; add --overwrite to replace it, or name another output."

@@ -98,19 +98,14 @@ def write_json(path: Path | str, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: Path | str) -> Any:
-    """Read a JSON document; `UserError` when the file is missing or damaged."""
+def read_json_map(path: Path | str) -> dict[str, Any]:
+    """Read a JSON document that is a map; `UserError` when the file is missing or damaged."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; run the step that makes it first.") from error
     except ValueError as error:  # no JSON, or no UTF-8
         raise UserError(f"{path} is damaged ({error}); delete it and run again.") from error
-
-
-def read_json_map(path: Path | str) -> dict[str, Any]:
-    """Read a JSON document that is a map; `UserError` as `read_json`, and for anything else."""
-    value = read_json(path)
     if not isinstance(value, dict):
         raise UserError(f"{path} is damaged (it holds no map); delete it and run again.")
     return value

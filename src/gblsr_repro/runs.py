@@ -98,29 +98,12 @@ def _compare_with_current(
     """Compare a run's metadata with what `config`, the tables and the code are now."""
     metadata = {**metadata, "identity": update_identity(metadata.get("identity") or {})}
     if config:
-        identity = identify_run(row, config)
-        _check_origin(path, metadata, identity)
-        _check_identity(path, metadata, identity)
+        # A run counts as trained where the config names no released weights for it.
+        _check_identity(path, metadata, {RELEASED: None, **identify_run(row, config)})
         return
     _check_identity(path, metadata, identify_row(row))
     if not list_run_versions(row, metadata).items() <= metadata["identity"].items():
         log.warning("%s was trained by another version of the code than there is now.", path)
-
-
-def _check_origin(
-    place: Path | str, metadata: Mapping[str, Any], expected: Mapping[str, Any]
-) -> None:
-    """Raise `UserError` where a run was imported and `expected` is trained, or the reverse."""
-    recorded = metadata["identity"].get(RELEASED)
-    if recorded == expected.get(RELEASED):
-        return
-    addresses = ", ".join(f"{name}: {address}" for name, address in (recorded or {}).items())
-    origin = f"was imported as {addresses}" if recorded else "was trained here"
-    remedy = "train this run" if expected.get(RELEASED) is None else "import it again"
-    raise UserError(
-        f"{place} {origin}, but `released` in the config says otherwise; {remedy} or correct the "
-        "config."
-    )
 
 
 def _check_identity(
@@ -132,7 +115,8 @@ def _check_identity(
         raise UserError(
             f"{place} has no metadata of what it was trained with; train this run again."
         )
-    past, present = ("imported", "import") if RELEASED in metadata else ("trained", "train")
+    past = "imported" if RELEASED in metadata else "trained"
+    present = "import" if expected.get(RELEASED, RELEASED in metadata) else "train"
     for name, value in expected.items():
         if identity.get(name) == value:
             continue

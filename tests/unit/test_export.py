@@ -39,21 +39,17 @@ def test_an_exported_model_computes_the_same(tmp_path, superres_run, capsys, met
 
 
 @pytest.mark.parametrize(
-    ("method", "scale", "name", "sentence"),
+    ("method", "scale", "sentence"),
     [
-        ("lte_swinir", "2", "m.onnx", "SwinIR is not made of convolutions"),
-        ("liif_rdn", "2", "m.onnx", "LIIF is not made of convolutions"),
-        ("gblsr_asr", "0", "m.onnx", "must be a whole number above 0"),
-        ("gblsr_asr", "1000000000", "m.onnx", "choose a smaller scale"),
-        ("gblsr_asr", "2", "m.pt", "must end in .onnx"),
-        ("gblsr_asr", "2", "folder.onnx", "folder.onnx is a folder; name another output"),
+        ("lte_swinir", "2", "SwinIR is not made of convolutions"),
+        ("liif_rdn", "2", "LIIF is not made of convolutions"),
+        ("gblsr_asr", "0", "must be a whole number above 0"),
     ],
 )
 def test_a_model_that_cannot_be_exported_is_one_sentence(
-    tmp_path, superres_run, capsys, method, scale, name, sentence
+    tmp_path, superres_run, capsys, method, scale, sentence
 ):
-    run, output = superres_run(method), tmp_path / name
-    (tmp_path / "folder.onnx").mkdir()
-    assert cli.main(["export", str(run), str(output), "--scale", scale, "--overwrite"]) == 2
+    output = tmp_path / "m.onnx"
+    assert cli.main(["export", str(superres_run(method)), str(output), "--scale", scale]) == 2
     assert sentence in capsys.readouterr().err
     assert not output.is_file()

@@ -1,7 +1,5 @@
 """Files are written whole or not at all."""
 
-import json
-
 import pytest
 
 from gblsr_repro import files
@@ -25,16 +23,11 @@ def test_csv_keeps_full_precision_and_empty_cells(tmp_path):
     assert (tmp_path / "a.csv").read_text() == "x,y\n0.30000000000000004,\n1,b\n"
 
 
-def test_json_refuses_nan_and_names_a_damaged_file(tmp_path):
+def test_json_refuses_nan_and_names_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ValueError, match="JSON compliant"):
         files.write_json(tmp_path / "a.json", {"x": float("nan")})
-    (tmp_path / "b.json").write_text("{")
-    with pytest.raises(UserError, match="is damaged"):
-        files.read_json(tmp_path / "b.json")
     with pytest.raises(UserError, match="does not exist"):
-        files.read_json(tmp_path / "c.json")
-    files.write_json(tmp_path / "a.json", {"x": [1, None]})
-    assert json.loads((tmp_path / "a.json").read_text()) == {"x": [1, None]}
+        files.read_json_map(tmp_path / "a.json")
 
 
 @pytest.mark.parametrize("name", ["n" * 255, "ä" * 127, "[a-z]*?"])

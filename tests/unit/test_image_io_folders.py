@@ -6,13 +6,12 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from gblsr_repro import errors, files, image_io
 from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
-from gblsr_repro.image_io.folders import Naming, convert_files, plan_outputs
+from gblsr_repro.image_io.folders import convert_files, plan_outputs
 
 COLORS = made.noise(6, 4, 3)
 
@@ -26,7 +25,7 @@ def duplicate(source, target):
 
 
 def plan(*sources, to=None, addition="", ending=None, overwrite=False):
-    return plan_outputs(sources, to, Naming(addition, ending), overwrite=overwrite)
+    return plan_outputs(sources, to, addition, ending, overwrite=overwrite)
 
 
 @pytest.fixture
@@ -54,10 +53,10 @@ def names(folder):
 def test_every_image_is_converted_and_what_is_passed_over_named(folder, tmp_path, caplog):
     (folder / "inner" / "notes.txt").write_text("text")
     convert_files(plan(folder, to=tmp_path / "out"), copy)
-    made_of = ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "f.png", "inner/g.png"]
+    made_of = ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "inner/g.png"]
     assert names(tmp_path / "out") == made_of
     [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    assert line.endswith("photos: ._a.png, Thumbs.db, inner/notes.txt and notes.txt")
+    assert line.endswith("photos: ._a.png, Thumbs.db, f, inner/notes.txt and notes.txt")
 
 
 def test_hidden_folders_links_and_the_outputs_are_not_looked_into(folder, caplog):
@@ -68,68 +67,15 @@ def test_hidden_folders_links_and_the_outputs_are_not_looked_into(folder, caplog
     (folder / "shelf").symlink_to(folder / "inner")
     for _ in range(2):  # the second time there are outputs, in a folder below the inputs
         convert_files(plan(folder, to=out, overwrite=True), copy)
-        assert len(names(out)) == 7
+        assert len(names(out)) == 6
     said = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    for name in (".thumbs", "inner/.git", "inner/out", "inner/up", "shelf"):
-        assert name in said[-1]
+    assert ": ._a.png, .thumbs/h.png, Thumbs.db, f, inner/.git/h.png and notes.txt" in said[-1]
 
 
-def test_what_holds_in_a_folder_holds_in_its_subfolders(folder, tmp_path, caplog):
-    """A stopped command goes on, one damaged file fails, a link is written where it leads."""
-    out, shelf = tmp_path / "out", tmp_path / "shelf.png"
-    (folder / "inner" / "b.png").write_bytes((folder / "a.png").read_bytes()[:50])
-    for _ in range(2):
-        with pytest.raises(UserError, match=r"1 of 8 .*inner/b\.png;|inner/b\.png is a damaged"):
-            convert_files(plan(folder, to=out), copy)
-        assert "inner/g.png" in names(out)
-    assert "out/inner/g.png" in caplog.text  # kept
-    shelf.write_bytes(b"earlier")
-    (out / "inner" / "g.png").unlink()
-    (out / "inner" / "g.png").symlink_to(shelf)
-    (folder / "inner" / "b.png").unlink()
-    convert_files(plan(folder, to=out, overwrite=True), copy)
-    assert (out / "inner" / "g.png").is_symlink()
-    assert np.array_equal(image_io.read(shelf).rgb, COLORS)
-    image_io.write(folder / "inner" / "g.tif", Photo(COLORS))
-    codes = {path.name for path in plan(folder, to=out, ending=".gblsr").values()}
-    assert {"g.png.gblsr", "g.tif.gblsr"} < codes
-    image_io.write(tmp_path / "more" / "inner" / "g.png", Photo(COLORS))
-    with pytest.raises(UserError, match=r"g\.png and .*g\.png would both become .*inner/g\.png;"):
-        plan(folder, tmp_path / "more", to=out)
-
-
-def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):
-    content = (folder / "a.png").read_bytes()
-    (folder / "A.png").write_bytes(content[: len(content) // 2])
-    (folder / "b.jpg").write_bytes(b"no image")
-    frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
-    frames[0].save(folder / "moving.gif", save_all=True, append_images=frames[1:])
-    with pytest.raises(
-        UserError, match=r"3 of 10 files failed: .*A\.png, .*b\.jpg and .*moving\.gif;"
-    ):
-        convert_files(plan(folder, to=tmp_path / "out"), copy)
-    assert len(names(tmp_path / "out")) == 7
-    for sentence in ("A.png is a damaged image", "b.jpg is not an image", "moving.gif holds 2"):
-        assert sentence in caplog.text
-
-
-def test_no_file_takes_the_output_of_another(tmp_path, caplog):
-    """Not the animation that fails, and not the photograph of another format."""
-    folder, out = tmp_path / "in", tmp_path / "out"
-    for name in ("logo.png", "logo.tif", "b.png"):
-        image_io.write(folder / name, Photo(COLORS))
-    frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
-    frames[0].save(folder / "logo.gif", save_all=True, append_images=frames[1:])
-    for _ in range(2):  # the second time there is nothing left to do but what failed
-        with pytest.raises(UserError, match=r"logo\.gif holds 2 frames|1 of 4 .*logo\.gif;"):
-            convert_files(plan(folder, to=out), copy)
-        assert names(out) == ["b.png", "logo.png", "logo.tif"]
-    convert_files(plan(folder, to=out, ending=".gblsr"), duplicate)
-    codes = ["b.gblsr", "logo.gif.gblsr", "logo.png.gblsr", "logo.tif.gblsr"]
-    assert names(out) == sorted([*codes, "b.png", "logo.png", "logo.tif"])
-    assert (out / "logo.tif.gblsr").read_bytes() == (folder / "logo.tif").read_bytes()
-    with pytest.raises(UserError, match=r"b\.png and .*b\.png would both become .*; rename one"):
-        plan(folder / "b.png", out, to=tmp_path / "both")
+def test_no_file_takes_the_output_of_another(folder, tmp_path):
+    (folder / "c.png").touch()
+    with pytest.raises(UserError, match=r"c\.gif and .*c\.png would both become .*; rename one"):
+        plan(folder, to=tmp_path / "out")
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -179,16 +125,6 @@ def test_a_folder_without_an_image_is_one_sentence(tmp_path):
         plan(tmp_path)
 
 
-def test_names_as_long_as_the_file_system_takes(tmp_path):
-    source = tmp_path / ("n" * 251 + ".png")
-    image_io.write(source, Photo(COLORS))
-    assert plan(source, to=tmp_path / "new" / "folder")
-    with pytest.raises(UserError, match=r"\.gblsr is longer than the 255 bytes"):
-        plan(source, to=tmp_path / "new" / "folder", ending=".gblsr")
-    with pytest.raises(UserError, match=r"-x2\.png is longer than the 255 bytes"):
-        plan(source, addition="-x2")
-
-
 def test_names_beside_the_input(folder, monkeypatch):
     for name, expected in (
         ("a.png", "a-x2.png"), ("B.JPG", "B-x2.JPG"), ("c.gif", "c-x2.png"), ("f", "f-x2.png")
@@ -215,13 +151,12 @@ def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
     assert names(tmp_path) == ["a.png"]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
-def test_a_batch_stops_where_nothing_more_can_be_written(folder, tmp_path, monkeypatch, number):
+def test_a_batch_stops_where_an_output_cannot_be_written(folder, tmp_path):
     """A night of work is not computed for nothing; the same command goes on."""
     outputs, made_of = plan(folder, to=tmp_path / "out"), []
 
     def fill(path, content):
-        raise errors.build_write_error(path, OSError(number, "no")) from OSError(number, "no")
+        raise errors.build_write_error(path, OSError(errno.ENOSPC, "no"))
 
     def convert(source, target):
         made_of.append(source)
@@ -236,22 +171,5 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_batch(folder, tmp_path):
     def refuse(source, target):
         raise UserError("make it readable") from OSError(errno.EACCES, "no")
 
-    with pytest.raises(UserError, match="7 of 7 files failed"):
+    with pytest.raises(UserError, match="6 of 6 files failed"):
         convert_files(plan(folder, to=tmp_path / "out"), refuse)
-
-
-REFUSAL = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"
-
-
-@pytest.mark.parametrize(
-    "error",
-    [MemoryError(), torch.OutOfMemoryError("CUDA out of memory. Tried."), RuntimeError(REFUSAL)],
-)
-def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
-    def convert(*_):
-        raise error
-
-    with pytest.raises(UserError, match=r"a\.png does not fit the memory; use a smaller image"):
-        convert_files({tmp_path / "a.png": tmp_path / "b.png"}, convert)
-    with pytest.raises(RuntimeError, match="negative"):
-        convert_files({tmp_path / "a.png": tmp_path / "b.png"}, lambda *_: torch.ones(-1))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import ExifTags, Image, ImageCms
 
-from gblsr_repro import image_io, inference
+from gblsr_repro import image_io
 from gblsr_repro.image_io import Photo, Tags
 
 RGBA = made.noise(6, 4, 4)
@@ -52,14 +52,6 @@ def ink_profile(lightness):
     identity = struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 65536)
     table = b"mft1\0\0\0\0" + bytes([4, 3, 2, 0]) + identity + ramp * 4 + grid + ramp * 3
     return profile(b"CMYK", b"Lab ", (b"A2B0", table))
-
-
-def test_tags_go_through_a_code(native_run, tmp_path):
-    tags = Tags(SRGB, exif())
-    model = inference.load_native(native_run)
-    code = inference.encode(model, Photo(RGBA[..., :3], RGBA[..., 3], tags=tags))
-    inference.save_code(tmp_path / "a.gblsr", code)
-    assert inference.decode(inference.load_code(tmp_path / "a.gblsr")).tags == tags
 
 
 def exif():

@@ -184,25 +184,6 @@ def test_a_size_that_does_not_fit_is_one_sentence(asked, sentence):
         inference.select_window((45, 70), **asked)
 
 
-@pytest.mark.parametrize("crop", [None, (5, 10, 25, 40)])
-@pytest.mark.parametrize("method", ["gblsr_asr", "liif_rdn", "lte_swinir"])
-def test_a_size_is_rendered_as_the_scale_that_gives_it(superres_run, photo_file, method, crop):
-    model, image = inference.load_superres(superres_run(method)), inference.read(photo_file)
-    at_scale = inference.upscale(model, image, 3, crop)
-    to_size = inference.upscale(model, image, size=(None, at_scale.size[1]), crop=crop)
-    assert np.array_equal(to_size.rgb, at_scale.rgb)
-
-
-def test_a_size_of_one_pixel_more_is_rendered_at_once(bundled_superres):
-    """No column is drawn at another size and resampled: as images are scored at that size."""
-    pixels = made.noise(inference.TRAINED_SIDE, 60, 3)
-    shown = inference.upscale(bundled_superres, Photo(pixels), size=(113, 141)).rgb
-    image = torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255
-    with torch.inference_mode():
-        scored = bundled_superres.render(image, 113, 141, 1 << 20)
-    assert off(shown, scored[0].permute(1, 2, 0).clamp(0, 1).mul(255).round().numpy()) <= 1
-
-
 @pytest.fixture(scope="module")
 def bundled_superres():
     return inference.load_superres(bundled.find_bundled_model("asr"))
@@ -217,17 +198,6 @@ def test_reducing_averages_a_checkerboard(bundled_superres, crop):
         assert abs(small.mean() - 127.5) < 2
         if scale == 0.5:
             assert np.abs(small - 127.5).max() < 8
-
-
-@pytest.mark.parametrize("method", ["gblsr_asr", "lte_rdn", "liif_rdn"])
-def test_reducing_a_crop_gives_a_part_of_the_reduced_whole(superres_run, method):
-    model = inference.load_superres(superres_run(method))
-    image = Photo(made.noise(44, 70, 3))  # even sides: both are sampled at the same places
-    whole = inference.upscale(model, image, 0.5)
-    part = inference.upscale(model, image, 0.5, crop=(4, 10, 44, 60))
-    assert part.size == (20, 25)
-    inside = slice(3, -3)  # beyond the reach of the filter from the border of the crop
-    assert off(part.rgb[inside, inside], whole.rgb[2:22, 5:30][inside, inside]) <= 1
 
 
 def test_reducing_a_code_keeps_the_mean_of_what_it_shows(native_run, photo_file):
@@ -254,10 +224,11 @@ def test_flat_colors_of_small_images_stay_flat(bundled_superres, size, scale, cr
         assert off(shown, np.array(color)) <= 2
 
 
-@pytest.mark.parametrize("scale", [2, 3.7])
-def test_larger_photographs_are_shown_as_images_are_scored(bundled_superres, scale):
+@pytest.mark.parametrize("asked", [{"scale": 2}, {"scale": 3.7}, {"size": (113, 141)}], ids=str)
+def test_larger_photographs_are_shown_as_images_are_scored(bundled_superres, asked):
+    """At a size of a pixel more than the scale gives, too: no column is resampled."""
     pixels = made.noise(inference.TRAINED_SIDE, 60, 3)
-    shown = inference.upscale(bundled_superres, Photo(pixels), scale).rgb
+    shown = inference.upscale(bundled_superres, Photo(pixels), **asked).rgb
     image = torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255
     with torch.inference_mode():
         scored = bundled_superres.render(image, *shown.shape[:2], 1 << 20)

@@ -196,31 +196,22 @@ def test_an_unknown_file_needs_a_row_and_colors_where_its_row_has_none(settings,
 
 
 @pytest.mark.parametrize("colors", ["unit", "normalized"])
-def test_every_way_to_ask_a_model_takes_the_same_range(colors, settings, tmp_path):
-    """Whole images, scattered queries and training samples; and what a published module gives."""
-    weights = published.weights("gblsr_asr", settings)
-    path = published.write_safetensors(tmp_path / "got", weights.theirs)
+def test_whole_images_and_queries_take_the_same_range(colors, settings, tmp_path):
+    """That which the published module takes and gives."""
+    path = released(tmp_path / "got", "gblsr_asr", settings)
     import_run(str(path), row("gblsr_asr"), 0, tmp_path / "run", settings, colors)
     model = load_run(tmp_path / "run", ASRModel)
     images = torch.from_numpy(made.noise(1, 3, 9, 8)).float() / 255
-    y, x = torch.meshgrid(torch.arange(27), torch.arange(24), indexing="ij")
-    pixels = torch.stack((y, x), dim=-1).reshape(1, -1, 2)
-    sizes = torch.tensor([[27, 24]])
-    coordinates = (2 * pixels.double() + 1) / sizes[:, None] - 1
-    cell = (2.0 / sizes[:, None]).expand_as(coordinates)
-    with torch.inference_mode():
-        whole = model.render(images, 27, 24, 10**6).flatten(2).mT
-        features = model.encode(images)
-        queried = model.query(features, coordinates, cell, images)
-        sampled = model(images, sizes, pixels)
-    torch.testing.assert_close(queried, whole, atol=1e-5, rtol=0)
-    torch.testing.assert_close(sampled, whole, atol=1e-5, rtol=0)
-    # The same network asked by hand, as its values leave the decoder.
+    coordinates = made.centers(27, 24)[None]
+    cell = torch.tensor([2 / 27, 2 / 24]).expand_as(coordinates)
     given = images if colors == "unit" else images * 2 - 1
     with torch.inference_mode():
         values = model.decoder.query(model.encoder(given), coordinates, cell)
-    by_hand = values if colors == "unit" else values / 2 + 0.5
-    torch.testing.assert_close(queried, by_hand.float(), atol=1e-5, rtol=0)
+        by_hand = (values if colors == "unit" else values / 2 + 0.5).float()
+        whole = model.render(images, 27, 24, 10**6).flatten(2).mT
+        queried = model.query(model.encode(images), coordinates, cell, images)
+    torch.testing.assert_close(whole, by_hand, atol=1e-5, rtol=0)
+    torch.testing.assert_close(queried, by_hand, atol=1e-5, rtol=0)
 
 
 # --- trained and imported are told apart ----------------------------------------------------------
@@ -231,14 +222,14 @@ def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings
     run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
     load_run(run, NativeModel, named)
     load_run(run, NativeModel)  # as the image commands do, without a config
-    with pytest.raises(UserError, match=r"was imported as gblsr_scalar: .*says otherwise; train"):
+    with pytest.raises(UserError, match=r"imported with released = .*, but .* has None; train it"):
         load_run(run, NativeModel, settings)
     other = settings | {"released": {"gblsr_scalar": "elsewhere"}}
-    with pytest.raises(UserError, match=r"was imported as gblsr_scalar: .*config says otherwise"):
+    with pytest.raises(UserError, match=r"imported with released = .*elsewhere.*; import it again"):
         load_run(run, NativeModel, other)
     trained = made.run(tmp_path / "trained", "gblsr_scalar", settings)
     load_run(trained, NativeModel, settings)
-    with pytest.raises(UserError, match="was trained here, but `released` in the config says"):
+    with pytest.raises(UserError, match=r"trained with released = None, but .*; import it again"):
         load_run(trained, NativeModel, named)
     with pytest.raises(UserError, match="holds a trained run, which an import would replace"):
         import_run(str(path), row("gblsr_scalar"), 0, trained, settings)
@@ -250,7 +241,7 @@ def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
     run, _ = brought_in(tmp_path / "run", "gblsr_asr", path, settings, colors="unit")
     (run / "run.json").unlink()
     assert load_run(run / "weights.safetensors", ASRModel).colors == "unit"
-    with pytest.raises(UserError, match="was imported as gblsr_asr: "):
+    with pytest.raises(UserError, match="was imported with released = "):
         load_run(run / "weights.safetensors", ASRModel, settings)
 
 

@@ -123,7 +123,7 @@ def test_a_trained_run_and_a_missing_file_are_refused_while_planning(
     words = "holds a trained run, which an import would replace; name another folder"
     if missing:
         path.unlink()
-        words = "weights.pt does not exist; name a file of weights or the folder"
+        words = "weights.pt is no file of weights and no folder with one"
     else:
         made.run(run, "gblsr_scalar", settings)
     files = {file: file.read_bytes() for file in run.glob("*")}

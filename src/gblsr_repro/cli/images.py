@@ -158,11 +158,10 @@ def _plan_outputs(
     is_input: Callable[[Path], bool] | None = None,
 ) -> dict[Path, Path]:
     """Return the inputs still to convert, with their outputs, as `plan_outputs` describes."""
-    from ..image_io.folders import Naming, is_image, plan_outputs
+    from ..image_io.folders import is_image, plan_outputs
 
-    naming = Naming(addition, ending)
-    accept = is_input or is_image
-    return plan_outputs(options.inputs, options.output, naming, accept, options.overwrite)
+    files = options.inputs, options.output
+    return plan_outputs(*files, addition, ending, is_input or is_image, options.overwrite)
 
 
 def _load_model(benchmark: str, options: Options) -> Any:

@@ -11,7 +11,6 @@ from pathlib import Path
 from ..errors import UserError, build_write_error
 
 BLOCK = 1 << 20  # bytes read at once
-GZIP_START = b"\x1f\x8b"
 
 READ_ERRORS = (
     tarfile.TarError,
@@ -52,18 +51,6 @@ def unpack_archive(archive: Path, folder: Path, limit: int) -> None:
         ) from error
     except OSError as error:
         raise build_write_error(folder, error) from error
-
-
-def check_format(file: Path, url: str) -> None:
-    """Raise `UserError` for a download that is neither zip nor gzip, such as a web page."""
-    with file.open("rb") as stream:
-        start = stream.read(64)
-    if not zipfile.is_zipfile(file) and start[:2] != GZIP_START:
-        text = start.decode("latin-1").split("\n")[0]
-        raise UserError(
-            f"{url} came as no tar or zip archive (it begins with {text!r}) and was deleted; check "
-            "the address in config/datasets.tsv, or get the archive by another way."
-        )
 
 
 def _check_size(size: int, limit: int, archive: Path) -> None:

@@ -35,10 +35,10 @@ sizes, `SourceImage.read_bytes` and later fetches compare contents.
 from __future__ import annotations
 
 import hashlib
+import importlib.resources
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from ..config import Config, Dataset, find_dataset, find_mirror
@@ -52,15 +52,14 @@ from .patterns import expand_braces, find_files
 class DatasetFiles:
     """The files of a data set in the place that a config names.
 
-    They lie under `root` and are recorded in `manifest`; where that does not exist, in
-    `manifest_copy`, which the workflow keeps with the results. `is_downloaded` tells a download
-    from a mirror or package; `accepts_partial` allows fewer images than were published.
+    They lie under `root` and are recorded in `manifest`. `is_downloaded` tells a download from a
+    mirror, a package and files without an address; `accepts_partial` allows fewer images than were
+    published.
     """
 
     row: Dataset
     root: Path
     manifest: Path
-    manifest_copy: Path
     is_downloaded: bool
     accepts_partial: bool
 
@@ -68,11 +67,6 @@ class DatasetFiles:
     def name(self) -> str:
         """Name of the data set in the config."""
         return self.row.dataset
-
-    @property
-    def manifest_to_read(self) -> Path:
-        """Path of the manifest if it exists, else of its copy."""
-        return self.manifest if self.manifest.is_file() else self.manifest_copy
 
     @property
     def image_pattern(self) -> str:
@@ -95,16 +89,6 @@ class DatasetFiles:
         listed = [self.selection_list] if self.selection_list else []
         return [self.image_pattern, *(options[0] for options in self.companion_patterns), *listed]
 
-    @property
-    def published_count(self) -> int:
-        """Number of images in a complete copy."""
-        return self.row.images
-
-    @property
-    def _remedy(self) -> str:
-        """What to do about missing files, as part of a sentence."""
-        return "fetch the data set again" if self.is_downloaded else "restore its files"
-
     def list_present_files(self) -> list[str]:
         """List the paths of the files that exist, sorted by name."""
         paths = set(find_files(self.image_pattern, self.root))
@@ -124,11 +108,11 @@ class DatasetFiles:
         Of the list of images to use the content is checked too. Raises `UserError` when the data
         set was not fetched, or when a file is missing or changed.
         """
-        if not self.manifest_to_read.is_file():
+        if not self.manifest.is_file():
             raise UserError(
                 f"Data set {self.name} was not fetched yet; run `gblsr-repro fetch {self.name}`."
             )
-        entries = read_manifest(self.manifest_to_read)
+        entries = read_manifest(self.manifest)
         for path, entry in entries.items():
             file = self.root / path
             if not file.is_file():
@@ -148,7 +132,8 @@ class DatasetFiles:
 
     def build_missing_error(self, path: str) -> UserError:
         """Build the error for a file of the manifest that does not exist."""
-        return UserError(f"{self.root / path} of data set {self.name} is missing; {self._remedy}.")
+        remedy = "fetch the data set again" if self.is_downloaded else "restore its files"
+        return UserError(f"{self.root / path} of data set {self.name} is missing; {remedy}.")
 
     def build_changed_error(self, path: str) -> UserError:
         """Build the error for a file whose content differs from the manifest."""
@@ -166,55 +151,48 @@ class DatasetFiles:
         `accepts_partial` is off.
         """
         images = self._select_listed(paths)
-        if len(images) > self.published_count:
-            raise UserError(
-                f"Data set {self.name} has {len(images)} images in {self.root} where "
-                f"{self.published_count} belong; remove what is not part of it, or "
-                "correct images in config/datasets.tsv."
-            )
         if not images:
             raise UserError(
                 f"Data set {self.name} has none of its files, {self.image_pattern}, in "
-                f"{self.root}; {self._remedy}."
+                f"{self.root}; put them there, or set `mirror` in the config to a folder that has "
+                "them."
             )
-        if not self.accepts_partial:
-            self._check_completeness(images, paths)
+        count, absent = self.row.images, self._find_absent(paths)
+        if (absent or len(images) < count) and not self.accepts_partial:
+            lack = f"lacks {absent}" if absent else f"has {len(images)} of {count} images"
+            raise UserError(
+                f"Data set {self.name} {lack} in {self.root}; complete it, or name {self.name} "
+                "under accept_partial in the config to use the existing files."
+            )
+        if len(images) > count:
+            raise UserError(
+                f"Data set {self.name} has {len(images)} images in {self.root} where {count} "
+                "belong; remove what is not part of it, or correct images in config/datasets.tsv."
+            )
         refuse_repeated_names(self.root / path for path in images)
         return images
 
     def _select_listed(self, paths: list[str]) -> list[str]:
-        """Select the images, by `selection_list` where the data set has one."""
+        """Select the images, by `selection_list` where the data set has one and it is there."""
         images = sorted({*find_files(self.image_pattern, self.root)} & {*paths})
-        if self.selection_list is None:
+        if self.selection_list is None or self.selection_list not in paths:
             return images
-        if self.selection_list not in paths:
-            if self.accepts_partial:
-                return images
-            raise self._build_incomplete_error(
-                f"lacks {self.selection_list}, the list of images to use,"
-            )
         content = (self.root / self.selection_list).read_bytes().decode(errors="replace")
         prefix, existing = self.image_pattern.partition("*")[0], set(images)
         listed = dict.fromkeys(prefix + line for line in content.split())
         return [path for path in listed if path in existing]
 
-    def _check_completeness(self, images: list[str], paths: list[str]) -> None:
-        """Raise `UserError` when images, or files that belong to them, are missing."""
-        if len(images) < self.published_count:
-            lack = f"has {len(images)} of {self.published_count} images"
-            is_listed = "*" in self.image_pattern or self.selection_list
-            absent = None if is_listed else _find_first_absent([self.image_pattern], images)
-            raise self._build_incomplete_error(f"lacks {absent} and {lack}" if absent else lack)
-        for options in self.companion_patterns:
-            absent = _find_first_absent(options, paths)
-            if absent:
-                raise self._build_incomplete_error(f"lacks {absent}")
-
-    def _build_incomplete_error(self, lack: str) -> UserError:
-        return UserError(
-            f"Data set {self.name} {lack} in {self.root}; complete it, or name {self.name} under "
-            "accept_partial in the config to use the existing files."
-        )
+    def _find_absent(self, paths: list[str]) -> str | None:
+        """Find a file that is missing by its name; None where all are there."""
+        listed = [[self.selection_list]] if self.selection_list else []
+        for options in (*listed, [self.image_pattern], *self.companion_patterns):
+            missing = [
+                [path for path in expand_braces(option) if "*" not in path and path not in paths]
+                for option in options
+            ]
+            if all(missing):
+                return missing[0][0]
+        return None
 
 
 def derive_image_name(path: str | Path) -> str:
@@ -237,42 +215,21 @@ def refuse_repeated_names(files: Iterable[Path]) -> None:
 def locate_dataset(dataset: str, config: Config) -> DatasetFiles:
     """Locate the files of a data set as the config says.
 
-    Raises `UserError` when no row has this name, or the mirror or the package does not exist.
+    Raises `UserError` when no row has this name, or the mirror does not exist.
     """
     row, resources = find_dataset(dataset), Path(config["resources"])
     manifests, root, is_downloaded = resources / "manifests", resources, False
     if row.kind == "package":
-        root = _locate_package_folder(row)
+        package, _, folder = row.urls[0].partition("/")
+        root = Path(str(importlib.resources.files(package))) / folder
     elif mirror := find_mirror(config):
         manifests, root = manifests / "mirror", mirror
     else:
-        is_downloaded = True
+        is_downloaded = bool(row.urls)
     return DatasetFiles(
         row,
         root,
         manifest=manifests / f"{dataset}.csv",
-        manifest_copy=Path(config["results"]) / "sources" / f"{dataset}.csv",
         is_downloaded=is_downloaded,
         accepts_partial=dataset in config["accept_partial"],
     )
-
-
-def _locate_package_folder(row: Dataset) -> Path:
-    """Locate the folder of a data set inside an installed package, without importing it."""
-    package, _, folder = row.urls[0].partition("/")
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise UserError(
-            f"Data set {row.dataset} is inside the Python package {package}, which is not "
-            "installed; install the project's requirements."
-        )
-    return Path(spec.submodule_search_locations[0]) / folder
-
-
-def _find_first_absent(options: list[str], paths: list[str]) -> str | None:
-    """Find the first missing file of the first option; None if any option is complete."""
-    present = set(paths)
-    missing = [
-        [path for path in expand_braces(option) if path not in present] for option in options
-    ]
-    return missing[0][0] if all(missing) else None

@@ -15,7 +15,7 @@ import requests
 from .. import __version__
 from ..errors import UserError, WriteError, build_write_error
 from ..progress import Progress, log
-from ..wording import join_words, name_network_settings
+from ..wording import name_network_settings
 
 ATTEMPTS = 4
 TIMEOUT_SECONDS = (15.0, 60.0)  # to connect; between two pieces
@@ -81,29 +81,22 @@ def download_from_any(
     limit: int,
     check: Callable[[str, Path], None],
     progress: Progress | None = None,
-) -> str:
-    """Download a file from the first of its addresses that gives it; return that address.
+) -> None:
+    """Download a file from the first of its addresses that gives it.
 
-    As `download_file`; `check` gets the address first. Why an address did not give the file is
-    logged when the next one is tried, and told in the `UserError` for the last.
+    As `download_file`; `check` gets the address first. Why an address before the last did not give
+    the file is logged.
     """
-    for number, url in enumerate(urls, 1):
+    *earlier, last = urls
+    for number, url in enumerate(earlier, 1):
         try:
             download_file(session, url, target, limit, partial(check, url), progress)
-            return url
+            return
         except WriteError:
             raise
         except UserError as error:
-            if number < len(urls):
-                log.warning("%s Next address: %s", error, urls[number])
-            elif number == 1:
-                raise
-            else:
-                earlier = join_words(urls[:-1])
-                raise UserError(
-                    f"{str(error).removesuffix('.')}; before it {earlier} failed, as the log says."
-                ) from error
-    raise ValueError("no address was given")
+            log.warning("%s Next address: %s", error, urls[number])
+    download_file(session, last, target, limit, partial(check, last), progress)
 
 
 def check_checksum(file: Path, checksum: str, url: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -26,7 +25,6 @@ from .sources import find_other_pixels
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
-LISTED = 6  # members of an archive that an error names
 
 ManifestEntries = dict[str, ManifestEntry]
 
@@ -34,18 +32,18 @@ ManifestEntries = dict[str, ManifestEntry]
 def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> Path:
     """Fetch and verify the files of a data set; return the path of their manifest.
 
-    Downloads the missing files unless they come from a mirror or a package. The first fetch decodes
-    every file and writes the manifest; later fetches compare every file with it. The manifest is
-    copied to `output`. Images with other pixels than config/pixels.tsv has are logged as a warning.
-    Raises `UserError` for the first file that is missing, damaged or changed.
+    Downloads the missing files of a set that has addresses, unless a mirror or a package has it.
+    The first fetch decodes every file and writes the manifest; later fetches compare every file
+    with it. The manifest is copied to `output`. Images with other pixels than config/pixels.tsv has
+    are logged as a warning. Raises `UserError` for the first file that is missing, damaged or
+    changed.
     """
     files = locate_dataset(dataset, config)
-    # One process at a time downloads a data set; the others wait and then use its files.
-    lock = hold_lock(
+    # One process at a time fetches a data set; the others wait and then use its files.
+    with hold_lock(
         files.manifest.with_name(f".{files.name}.lock"),
         lambda: log.info("%s: another process is fetching it; waiting", files.row.title),
-    )
-    with lock if files.is_downloaded else nullcontext():
+    ):
         recorded = read_manifest(files.manifest) if files.manifest.is_file() else {}
         inspected = _download_missing(files, recorded) if files.is_downloaded else {}
         paths = files.list_present_files()
@@ -53,7 +51,11 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
         if recorded:
             _verify_files(files, paths, recorded, set(inspected))
         else:
-            write_manifest(files.manifest, _inspect_files(files, paths, inspected))
+            entries = [
+                inspected.get(path) or inspect_file(files.root / path, path)
+                for path in show_progress(paths, f"verify {files.row.title}", "file")
+            ]
+            write_manifest(files.manifest, entries)
     if output:
         write_text(output, files.manifest.read_text(encoding="utf-8"))
     if others := find_other_pixels(dataset, config):
@@ -64,16 +66,6 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
             list_some(others),
         )
     return files.manifest
-
-
-def _inspect_files(
-    files: DatasetFiles, paths: list[str], inspected: ManifestEntries
-) -> list[ManifestEntry]:
-    """Return the manifest entries of all `paths`; those in `inspected` are not read again."""
-    return [
-        inspected.get(path) or inspect_file(files.root / path, path)
-        for path in show_progress(paths, f"verify {files.row.title}", "file")
-    ]
 
 
 def _verify_files(
@@ -100,15 +92,6 @@ def _download_missing(files: DatasetFiles, recorded: ManifestEntries) -> Manifes
     wanted = list(recorded) or [
         path for pattern in files.published_patterns for path in expand_braces(pattern)
     ]
-    if not files.row.urls:
-        absent = [pattern for pattern in wanted if not find_files(pattern, files.root)]
-        if absent:
-            raise UserError(
-                f"Data set {files.name} has no file {absent[0]} in {files.root} and no address to "
-                "download it from; put it there, or set `mirror` in the config to a folder that "
-                "has it."
-            )
-        return {}
     missing = [path for path in wanted if "*" in path or not (files.root / path).is_file()]
     if not missing:
         return {}
@@ -129,7 +112,6 @@ def _download_archive(
         def check(url: str, part: Path) -> None:
             if row.checksum:
                 check_checksum(part, row.checksum, url)
-            archives.check_format(part, url)
 
         progress = Progress(f"download {row.title}", size // MEGABYTE, "MB")
         with open_session() as session, progress:
@@ -143,18 +125,16 @@ def _download_files(
     """Download single files; the `bytes` of the row limit the size of all of them together."""
     row, entries = files.row, ManifestEntries()
     allowed = int(row.bytes * OVERRUN)
-    places = list(row.urls)
     progress = Progress(f"download {row.title}", len(paths), "file")
     with open_session() as session, progress:
         for path in paths:
-            urls = [place.replace("{path}", path.partition("/")[2]) for place in places]
+            urls = [place.replace("{path}", path.partition("/")[2]) for place in row.urls]
 
             def check(url: str, part: Path, path: str = path) -> None:
                 entries[path] = _inspect_download(path, part, url, recorded)
 
             target = files.root / path
-            given = urls.index(download_from_any(session, urls, target, allowed, check))
-            places = places[given:] + places[:given]  # the next file is there, too
+            download_from_any(session, urls, target, allowed, check)
             allowed -= target.stat().st_size
             progress.update()
     return entries
@@ -165,7 +145,7 @@ def _unpack_archive(
 ) -> ManifestEntries:
     """Unpack the missing files from an archive, delete it, and return their manifest entries.
 
-    An archive without an image that the row names is kept, and `UserError` lists what it holds.
+    Raises `UserError` for an archive without an image that the row names, which is kept.
     """
     log.info("%s: unpacking %s", files.row.title, archive)
     unpacked = archive.with_name(f"{archive.name}.unpacked")
@@ -175,7 +155,10 @@ def _unpack_archive(
         archives.unpack_archive(archive, folder, int(files.row.bytes * UNPACKED))
         entries = _move_missing(files, archive, unpacked, missing, recorded)
         if not find_files(files.image_pattern, files.root):
-            raise _build_other_files_error(files, archive, unpacked)
+            raise UserError(
+                f"{archive} holds no file {files.image_pattern}; correct `files` of {files.name} "
+                "in config/datasets.tsv (the archive is kept)."
+            )
     finally:
         shutil.rmtree(unpacked, ignore_errors=True)
     archive.unlink()
@@ -199,17 +182,6 @@ def _move_missing(
         target.parent.mkdir(parents=True, exist_ok=True)
         source.replace(target)
     return entries
-
-
-def _build_other_files_error(files: DatasetFiles, archive: Path, unpacked: Path) -> UserError:
-    """Build the error for an archive without an image that its row names."""
-    found = sorted(file for file in unpacked.rglob("*") if file.is_file())
-    listed = ", ".join(file.relative_to(unpacked).as_posix() for file in found[:LISTED])
-    more = ", ..." if len(found) > LISTED else ""
-    return UserError(
-        f"{archive} holds no file {files.image_pattern}, but {listed}{more}; correct `files` of "
-        f"{files.name} in config/datasets.tsv (the archive is kept)."
-    )
 
 
 def _inspect_download(

@@ -18,7 +18,7 @@ import io
 import re
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,17 +65,48 @@ def read_image(path: Path | str) -> Pixels:
     Raises `UserError` as `read_rgb_image` does.
     """
     try:
-        with Path(path).open("rb") as stream:
-            return _decode_stream(stream, path)
+        content = Path(path).read_bytes()
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; check the name or fetch it again.") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}; make it readable.") from error
+    return decode_image(content, path)
 
 
 def decode_image(content: bytes, name: Path | str) -> Pixels:
     """Decode the bytes of an image file as `read_image` does; error messages say its `name`."""
-    return _decode_stream(io.BytesIO(content), name)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(content), formats=READ_FORMATS) as image:
+                if image.width * image.height > MAX_PIXELS:
+                    raise _build_size_error(name)
+                frames = getattr(image, "n_frames", 1)
+                if frames > 1 and image.format != "MPO":
+                    raise UserError(
+                        f"{name} holds {frames} frames or pages; save the one you want as a PNG "
+                        "file."
+                    )
+                image.load()
+                _check_whole(content, image.format)
+                return _convert_to_8_bits(turn_upright(image), name)
+    except UserError:
+        raise
+    except Image.UnidentifiedImageError as error:
+        raise UserError(
+            f"{name} is not an image in a supported format; replace it by a PNG or JPEG file."
+        ) from error
+    except (Image.DecompressionBombError, MemoryError) as error:
+        raise _build_size_error(name) from error
+    except Exception as error:  # Pillow's decoders raise many types for damaged files
+        if "MAX_TEXT" in str(error):
+            raise UserError(
+                f"{name} holds texts or a profile of more than "
+                f"{PngImagePlugin.MAX_TEXT_MEMORY >> 20} MB; save it without them."
+            ) from error
+        raise UserError(
+            f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
+        ) from error
 
 
 def turn_upright(image: Image.Image) -> Image.Image:
@@ -107,52 +138,15 @@ def convert_to_batch(pixels: Pixels, device: torch.device) -> Tensor:
     return tensor.permute(2, 0, 1)[None].float() / 255
 
 
-def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
-    """Decode an image by the rules of this module; `UserError` where it cannot be."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(stream, formats=READ_FORMATS) as image:
-                if image.width * image.height > MAX_PIXELS:
-                    raise _build_size_error(name)
-                frames = getattr(image, "n_frames", 1)
-                if frames > 1 and image.format != "MPO":
-                    raise UserError(
-                        f"{name} holds {frames} frames or pages; save the one you want as a PNG "
-                        "file."
-                    )
-                image.load()
-                _check_whole(stream, image.format)
-                return _convert_to_8_bits(turn_upright(image), name)
-    except UserError:
-        raise
-    except Image.UnidentifiedImageError as error:
-        raise UserError(
-            f"{name} is not an image in a supported format; replace it by a PNG or JPEG file."
-        ) from error
-    except (Image.DecompressionBombError, MemoryError) as error:
-        raise _build_size_error(name) from error
-    except Exception as error:  # Pillow's decoders raise many types for damaged files
-        if "MAX_TEXT" in str(error):
-            raise UserError(
-                f"{name} holds texts or a profile of more than "
-                f"{PngImagePlugin.MAX_TEXT_MEMORY >> 20} MB; save it without them."
-            ) from error
-        raise UserError(
-            f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
-        ) from error
-
-
-def _check_whole(stream: BinaryIO, form: str | None) -> None:
+def _check_whole(content: bytes, form: str | None) -> None:
     """Raise where a file whose pixels were decoded tells that it is not whole.
 
     Decoders do not ask for it: of a PNG file Pillow takes the pixels whatever their checksums are.
     """
-    stream.seek(0)
-    if form in ("JPEG", "MPO") and not _has_end(stream.read()):
+    if form in ("JPEG", "MPO") and not _has_end(content):
         raise ValueError("its end is missing")
     if form == "PNG":
-        with Image.open(stream, formats=[form]) as image:
+        with Image.open(io.BytesIO(content), formats=[form]) as image:
             image.verify()
 
 

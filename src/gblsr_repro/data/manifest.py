@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
 from ..config import TableRow, read_table
 from ..config.rows import Checksum
 from ..errors import UserError
-from ..files import compute_sha256, write_csv
+from ..files import write_csv
 from .images import decode_image
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
@@ -45,20 +45,14 @@ def inspect_file(file: Path, path: str) -> ManifestEntry:
 
     `path` is the relative path of the entry. Raises `UserError` when an image does not decode.
     """
-    if PurePosixPath(path).suffix.lower() not in IMAGE_SUFFIXES:
-        return ManifestEntry(path=path, bytes=file.stat().st_size, sha256=compute_sha256(file))
     content = file.read_bytes()
-    pixels = decode_image(content, file)
-    height, width = pixels.shape[:2]
+    facts: dict[str, Any] = {}
+    if PurePosixPath(path).suffix.lower() in IMAGE_SUFFIXES:
+        pixels = decode_image(content, file)
+        height, width = pixels.shape[:2]
+        facts = {"width": width, "height": height, "mode": "L" if pixels.ndim == 2 else "RGB"}
     digest = hashlib.sha256(content).hexdigest()
-    return ManifestEntry(
-        path=path,
-        bytes=len(content),
-        sha256=digest,
-        width=width,
-        height=height,
-        mode="L" if pixels.ndim == 2 else "RGB",
-    )
+    return ManifestEntry(path=path, bytes=len(content), sha256=digest, **facts)
 
 
 def write_manifest(path: Path, entries: Iterable[ManifestEntry]) -> None:

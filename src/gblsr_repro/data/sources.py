@@ -170,7 +170,7 @@ def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
     (None unless it replaces another). No image is decoded.
     """
     files = locate_dataset(dataset, config)
-    images, expected = len(list_source_images(dataset, config)), files.published_count
+    images, expected = len(list_source_images(dataset, config)), files.row.images
     return {
         "dataset": dataset,
         "title": files.row.title,

@@ -128,7 +128,7 @@ def list_timed_images(dataset: str, config: Config) -> list[TimedImage]:
     """
     timing = config["asr"]["timing"]
     fetched: dict[str, SourceImage] = {}
-    if locate_dataset(dataset, config).manifest_to_read.is_file():
+    if locate_dataset(dataset, config).manifest.is_file():
         images = list_source_images(dataset, config, timing["scale"])
         fetched = {image.name: image for image in images}
     else:

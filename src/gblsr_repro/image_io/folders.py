@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from ..data.images import READ_FORMATS
 from ..errors import UserError, WriteError, explain_memory_shortage
@@ -19,23 +16,13 @@ from ..wording import list_some
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
-NAME_BYTES = 255  # most of a name on the usual file systems; Windows has no call that tells
-LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
 
 def is_image(path: Path) -> bool:
-    """Return whether a file is an image by its content, or ought to be one by its ending."""
-    if Image.registered_extensions().get(path.suffix.lower()) in READ_FORMATS:
-        return True
-    try:
-        with Image.open(path, formats=READ_FORMATS):
-            return True
-    except UnidentifiedImageError:
-        return False
-    except Exception:  # damaged or not readable: whoever reads it says what is wrong
-        return True
+    """Return whether a file is an image by its ending."""
+    return Image.registered_extensions().get(path.suffix.lower()) in READ_FORMATS
 
 
 def is_code(path: Path) -> bool:
@@ -43,55 +30,50 @@ def is_code(path: Path) -> bool:
     return path.suffix.lower() == CODE_ENDING
 
 
-@dataclass(frozen=True)
-class Naming:
-    """How a command names what it makes of a file.
-
-    `addition` comes after the input's name where the output lies beside it ("-x2": photo-x2.jpg).
-    `ending` replaces the input's; None keeps it, or takes .png for a format that is not written.
-    """
-
-    addition: str
-    ending: str | None = None
-
-    def name(self, source: Path, addition: str = "", keep_ending: bool = False) -> str:
-        """Return the name of an output; with `keep_ending` the input's ending is in it, too."""
-        stem = source.name if keep_ending else source.stem
-        written = source.suffix.lower() in BY_ENDING
-        return stem + addition + (self.ending or (source.suffix if written else ".png"))
-
-
 def plan_outputs(
     sources: Sequence[Path],
     target: Path | None,
-    naming: Naming,
+    addition: str,
+    ending: str | None = None,
     is_input: Callable[[Path], bool] = is_image,
     overwrite: bool = False,
 ) -> dict[Path, Path]:
     """Return the files to convert and the output of each.
 
     `sources` are files, and folders whose files are taken, those of their subfolders for the same
-    subfolders of the output. Passed over are hidden files and folders, links to folders, the folder
-    of the outputs, and what `is_input` does not accept. `target` is a folder, or a file where there
-    is one input file; None puts outputs beside their inputs. An input that another one becomes, as
-    in a command given again with `*.png`, is passed over, and an output that exists is kept unless
-    `overwrite` is set. All of these are named in the log.
+    subfolders of the output. Passed over are hidden files and what `is_input` does not accept.
+    `target` is a folder, or a file where there is one input file; None puts outputs beside their
+    inputs, with `addition` after the name ("-x2": photo-x2.jpg). `ending` replaces the input's;
+    None keeps it, or takes .png for a format that is not written. An input that another one
+    becomes, as in a command given again with `*.png`, is passed over, and an output that exists is
+    kept unless `overwrite` is set. All of these are named in the log.
 
     Raises `UserError` for an input that does not exist, for two inputs of one output, for an output
-    that has no possible name or place, or would overwrite an input, and for a single input file
-    whose output exists.
+    that cannot be written or would overwrite an input, and for a single input file whose output
+    exists.
     """
+    for source in sources:
+        if not (source.is_file() or source.is_dir()):
+            raise UserError(
+                f"{source} does not exist as a file or folder; name image files or folders of "
+                "images, and after -o the output."
+            )
     alone = len(sources) == 1 and not sources[0].is_dir()
-    if not alone and target and (target.is_file() or _has_output_ending(target)):
+    is_file = target and (target.is_file() or target.suffix.lower() in (*BY_ENDING, CODE_ENDING))
+    if is_file and not alone:
         raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")
     if alone and target and target.suffix and not target.is_dir():
-        _check_input(sources[0])
-        _check_ending(target, naming)
+        if ending == CODE_ENDING and not is_code(target):
+            raise UserError(
+                f"{target} would be an encoded image, whose name ends in {ending}; name "
+                f"{target.with_suffix(ending)}."
+            )
         outputs = {sources[0]: target}
     else:
-        outputs = _name_outputs(sources, target, naming, is_input)
+        outputs = _name_outputs(sources, target, addition, ending, is_input)
     for output in outputs.values():
-        _check_output_path(output)
+        if output.is_dir():
+            raise UserError(f"{output} is a folder; name another output.")
     remaining = _pass_over_outputs(outputs, overwrite)
     finished = {} if overwrite else {s: o for s, o in remaining.items() if os.path.lexists(o)}
     if finished and alone:
@@ -108,76 +90,36 @@ def plan_outputs(
     return planned
 
 
-def _has_output_ending(path: Path) -> bool:
-    return path.suffix.lower() in BY_ENDING or is_code(path)
-
-
-def _check_input(source: Path) -> None:
-    """Raise `UserError` unless an input is a file or a folder."""
-    if not (source.is_file() or source.is_dir()):
-        raise UserError(
-            f"{source} does not exist as a file or folder; name image files or folders of images, "
-            "and after -o the output."
-        )
-
-
-def _check_ending(target: Path, naming: Naming) -> None:
-    """Raise `UserError` where the file to write would be a code with another ending than theirs."""
-    if naming.ending == CODE_ENDING and not is_code(target):
-        raise UserError(
-            f"{target} would be an encoded image, whose name ends in {CODE_ENDING}; name "
-            f"{target.with_suffix(CODE_ENDING)}."
-        )
-
-
 def _name_outputs(
     sources: Sequence[Path],
     target: Path | None,
-    naming: Naming,
+    addition: str,
+    ending: str | None,
     is_input: Callable[[Path], bool],
 ) -> dict[Path, Path]:
-    """Return the inputs and their outputs, in the folder `target` or beside the inputs.
+    """Return the inputs and their outputs, in the folder `target` or beside the inputs."""
 
-    Where several inputs would become one file, those whose ending is replaced keep it in the name:
-    logo.gif and logo.png become logo.gif.png and logo.png.
-    """
-    places: dict[Path, tuple[Path, str]] = {}
+    def name(source: Path, addition: str) -> str:
+        written = source.suffix.lower() in BY_ENDING
+        return source.stem + addition + (ending or (source.suffix if written else ".png"))
+
+    outputs: dict[Path, Path] = {}
     for source in sources:
-        _check_input(source)
         if source.is_dir():
             path = Path(os.path.abspath(source))  # "." and ".." have no name that can be added to
-            folder = target or path.parent / (path.name + naming.addition)
+            folder = target or path.parent / (path.name + addition)
             for path in _list_inputs(source, folder, is_input):
-                places[path] = (folder / path.parent.relative_to(source), "")
+                outputs[path] = folder / path.parent.relative_to(source) / name(path, "")
+        elif target:
+            outputs[source] = target / name(source, "")
         else:
-            places[source] = (target, "") if target else (source.parent, naming.addition)
-    outputs = {s: folder / naming.name(s, added) for s, (folder, added) in places.items()}
-    counts = Counter(map(os.path.abspath, outputs.values()))
-    for source, output in outputs.items():
-        if counts[os.path.abspath(output)] > 1 and output.suffix != source.suffix:
-            outputs[source] = output.with_name(naming.name(source, places[source][1], True))
+            outputs[source] = source.with_name(name(source, addition))
     first: dict[str, Path] = {}
     for source, output in outputs.items():
         other = first.setdefault(os.path.realpath(output), source)
         if other is not source:
             raise UserError(f"{other} and {source} would both become {output}; rename one of them.")
     return outputs
-
-
-def _check_output_path(output: Path) -> None:
-    """Raise `UserError` where a file system has no place for an output of this name."""
-    if "\0" in str(output):
-        raise UserError(f"{str(output)!r} is no name of a file; name another output.")
-    folder = next(f for f in Path(os.path.abspath(output)).parents if os.path.lexists(f))
-    if not folder.is_dir():
-        raise UserError(f"{folder} is no folder; name another output.")
-    if len(os.fsencode(output.name)) > NAME_BYTES:
-        raise UserError(
-            f"{output.name} is longer than the {NAME_BYTES} bytes that a name can have; name "
-            "another output."
-        )
-    if output.is_dir():
-        raise UserError(f"{output} is a folder; name another output.")
 
 
 def _pass_over_outputs(outputs: Mapping[Path, Path], overwrite: bool) -> dict[Path, Path]:
@@ -209,8 +151,8 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
     """Call `convert` with every input and its output.
 
     One file that fails does not keep the others from being converted; then a `UserError` at the end
-    names all that failed. Where no other output could be written either, as on a full disk, that is
-    raised at once.
+    names all that failed. Where an output cannot be written, as on a full disk, that is raised at
+    once.
     """
     failed = []
     for source, output in show_progress(list(outputs.items()), "images", "image"):
@@ -218,7 +160,7 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
             with explain_memory_shortage(str(source)):
                 convert(source, output)
         except UserError as error:
-            if len(outputs) == 1 or _lasts(error):
+            if len(outputs) == 1 or isinstance(error, WriteError):
                 raise
             log.warning("%s", error)
             failed.append(str(source))
@@ -229,43 +171,25 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
         )
 
 
-def _lasts(error: UserError) -> bool:
-    """Return whether an output could not be written for a reason that others will have, too."""
-    cause = error.__cause__
-    return isinstance(error, WriteError) and isinstance(cause, OSError) and cause.errno in LASTING
-
-
 def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -> list[Path]:
     """Return the files of a folder and its subfolders to convert, by name; log what is passed over.
 
-    Hidden folders, links to folders, folders that cannot be read and `output` are not looked into.
+    Links to folders, folders that cannot be read, and `output` below the folder are not looked
+    into.
     """
     inputs: list[Path] = []
-    passed_over: list[Path] = []
-
-    def pass_over(error: OSError) -> None:
-        if Path(error.filename) == folder:
-            raise error
-        passed_over.append(Path(error.filename))
-
-    for name, subfolders, files in os.walk(folder, onerror=pass_over):
-        here = Path(name)
-        walked = [sub for sub in sorted(subfolders) if _is_walked(here / sub, output)]
-        passed_over += [here / sub for sub in subfolders if sub not in walked]
-        subfolders[:] = walked
-        for path in (here / file for file in sorted(files)):
-            visible = path.is_file() and not path.name.startswith(".")
-            (inputs if visible and is_input(path) else passed_over).append(path)
+    passed_over: list[str] = []
+    top, made = folder.resolve(), output.resolve()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        inside = path.relative_to(folder)
+        if top in made.parents and made in path.resolve().parents:
+            continue
+        if is_input(path) and not any(part.startswith(".") for part in inside.parts):
+            inputs.append(path)
+        else:
+            passed_over.append(str(inside))
     if passed_over:
-        names = sorted(str(path.relative_to(folder)) for path in passed_over)
-        log.warning("passed over in %s: %s", folder, list_some(names, NAMED))
+        log.warning("passed over in %s: %s", folder, list_some(passed_over, NAMED))
     if not inputs:
         raise UserError(f"{folder} holds no file that this command reads; name another folder.")
     return inputs
-
-
-def _is_walked(folder: Path, output: Path) -> bool:
-    """Return whether to look for inputs in a subfolder."""
-    if folder.name.startswith(".") or folder.is_symlink():
-        return False
-    return not (output.exists() and folder.samefile(output))

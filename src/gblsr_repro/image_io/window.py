@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 from ..errors import UserError
 from .photo import Box, Size
@@ -79,17 +78,18 @@ def _fit_size(box: Box, size: Target) -> Size:
     height, width = size
     if size == (None, None) or any(length is not None and length < 1 for length in size):
         raise UserError("A size has a height, a width or both, of at least one pixel.")
-    down, across = _measure_sides(box)
+    top, left, bottom, right = box
+    down, across = bottom - top, right - left
     fitting: list[Size] = []
     if width is not None:
         fitting.append((_round_length(width * down / across), width))
     if height is not None:
         fitting.append((height, _round_length(height * across / down)))
     if len(fitting) > 1 and (height, width) not in fitting:
-        nearest = " and ".join(f"{right}x{below}" for below, right in fitting)
+        nearest = " and ".join(f"{wide}x{high}" for high, wide in fitting)
         raise UserError(
-            f"{width}x{height} has another aspect than the {float(across):g}x{float(down):g} "
-            f"pixels of the image or its crop; the nearest sizes that fit are {nearest}."
+            f"{width}x{height} has another aspect than the {across:g}x{down:g} pixels of the image "
+            f"or its crop; the nearest sizes that fit are {nearest}."
         )
     return next((fit for fit in fitting if fit == (height, width)), fitting[0])
 
@@ -104,21 +104,14 @@ def _check_pixels(height: float, width: float, means: str) -> None:
 
 
 def _scale_size(box: Box, scale: float) -> Size:
-    """Return the height and width of a box at a scale, each rounded half up and at least 1.
+    """Return the height and width of a box at a scale, each rounded half up and at least 1."""
+    top, left, bottom, right = box
+    return _round_length((bottom - top) * scale), _round_length((right - left) * scale)
 
-    Numbers are taken as the decimals that they are written as: 100 pixels at 1.005 are 100.5.
+
+def _round_length(length: float) -> int:
+    """Round the pixels of a side half up, to at least 1.
+
+    What falls short of a half by binary fractions alone counts as one: 100 pixels at 1.005 are 101.
     """
-    factor = Fraction(str(scale))
-    down, across = _measure_sides(box)
-    return _round_length(down * factor), _round_length(across * factor)
-
-
-def _measure_sides(box: Box) -> tuple[Fraction, Fraction]:
-    """Return the height and the width of a box, from the decimals that its edges are written as."""
-    top, left, bottom, right = (Fraction(str(value)) for value in box)
-    return bottom - top, right - left
-
-
-def _round_length(length: Fraction) -> int:
-    """Round the pixels of a side half up, to at least 1."""
-    return max(math.floor(length + Fraction(1, 2)), 1)
+    return max(math.floor(length + 0.5 + 1e-9), 1)

@@ -18,24 +18,19 @@ METADATA_FILE = "run.json"
 
 
 def find_weights(path: Path, place: str | None = None) -> Path:
-    """Find the file of weights at a path: the file itself, or that in the folder.
+    """Find the file of weights at a path: the file itself, or the only one in the folder.
 
     `place` names the path of a download in messages. Raises `UserError` if there is no file of
     weights, or more than one.
     """
-    missing = f"{place} has no file of weights" if place else f"{path} does not exist"
     place = place or str(path)
-    weights = _choose_weights(path, place) if path.is_dir() else path
-    if not weights.is_file():
-        raise UserError(f"{missing}; name a file of weights or the folder that has it.")
-    return weights
-
-
-def _choose_weights(folder: Path, place: str) -> Path:
-    """Choose the file of weights in a folder; `UserError` unless there is just one."""
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise UserError(f"{place} is no file of weights and no folder with one; name either.")
     candidates = sorted(
         path
-        for path in folder.iterdir()
+        for path in path.iterdir()
         if path.suffix in ENDINGS and not path.name.startswith(".") and path.is_file()
     )
     if len(candidates) == 1:

@@ -5,6 +5,7 @@ What the cache has is not downloaded again, and does without a network.
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def download(address: HubAddress) -> tuple[Path, str]:
     """Download the weights at an address unless the cache has them.
 
     Returns the file and the commit. Raises `UserError` if the client is not installed, the hub
-    does not give the files, or there is not exactly one file of weights.
+    does not give the files, there is not exactly one file of weights, or it is damaged.
     """
     try:
         from httpx2 import HTTPError, InvalidURL
@@ -40,14 +41,16 @@ def download(address: HubAddress) -> tuple[Path, str]:
         *(HTTPError, OSError, ValueError),
         *(ImportError, InvalidURL),  # a proxy is wrong
     ) as error:
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        reason = textwrap.shorten(str(error), 300) or type(error).__name__
         raise UserError(
             f"{place} cannot be had from the hub ({reason}); check the address, the network"
             f"{name_network_settings()}, log in with hf auth login where it asks for that, "
             f"{INSTEAD}."
         ) from error
     folder = Path(snapshot)
-    return find_weights(folder / address.path, place), folder.name
+    file = find_weights(folder / address.path, place)
+    _check_sum(file)
+    return file, folder.name
 
 
 def _select_files(path: str) -> dict[str, list[str]]:
@@ -57,7 +60,7 @@ def _select_files(path: str) -> dict[str, list[str]]:
     return {"allow_patterns": [path, *inside], "ignore_patterns": [f"{folder}*/*"]}
 
 
-def check_sum(file: Path) -> None:
+def _check_sum(file: Path) -> None:
     """Compare the SHA-256 of a downloaded file with that which the cache names its content by.
 
     The hub lists it for large files alone. A file with another is deleted, and `UserError` raised.

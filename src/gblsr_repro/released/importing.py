@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
 from .folder import METADATA_FILE, check_replaced_run, find_weights
-from .hub import check_sum, download
+from .hub import download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
 from .names import rename_tensors
 from .reading import Checkpoint, read_checkpoint
@@ -59,8 +60,6 @@ def import_run(
     """
     hub = parse_address(address)
     file, revision = download(hub) if hub else (find_weights(Path(address).expanduser()), None)
-    if hub:
-        check_sum(file)
     checkpoint = read_checkpoint(file)
     known = find_known_file(address, checkpoint.file, checkpoint.sha256)
     if row is None:
@@ -101,9 +100,8 @@ def load_tensors(model: Model, checkpoint: Checkpoint, row: str) -> None:
     try:
         model.load_state_dict(tensors, strict=True)
     except RuntimeError as error:
-        _, _, misfits = " ".join(str(error).split()).rstrip(".").partition(": ")
-        if len(misfits) > LONGEST_LIST:
-            misfits = f"{misfits[:LONGEST_LIST]} ..."
+        _, _, listed = str(error).rstrip(". ").partition(":")
+        misfits = textwrap.shorten(listed, LONGEST_LIST, placeholder=" ...")
         raise UserError(
             f"{place} does not hold the weights of {row} ({misfits}); import it as the row that it "
             "is of, at the sizes that it was trained with."

@@ -101,7 +101,7 @@ def _read_pickled(path: Path) -> Mapping[str, Tensor]:
         if section is None:
             break
         content = content[section]
-    if not isinstance(content, dict) or not content or not all(map(_is_plain, content.items())):
+    if not isinstance(content, dict) or not all(map(_is_tensor, content.items())):
         raise UserError(
             f"{path} holds no map of names to tensors; name a file of weights, as the trainers of "
             "GB-LSR, LIIF and LTE write it."
@@ -109,11 +109,10 @@ def _read_pickled(path: Path) -> Mapping[str, Tensor]:
     return content
 
 
-def _is_plain(item: tuple[Any, Any]) -> bool:
-    """Decide whether an entry is a name and a dense tensor in memory."""
+def _is_tensor(item: tuple[Any, Any]) -> bool:
+    """Decide whether an entry is a name and a tensor."""
     name, value = item
-    is_tensor = isinstance(name, str) and isinstance(value, Tensor)
-    return is_tensor and value.layout == torch.strided and value.device.type == "cpu"
+    return isinstance(name, str) and isinstance(value, Tensor)
 
 
 def _strip_prefix(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ...errors import UserError
-from ...files import read_json
+from ...files import read_json_map
 
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution"}
 PAPER_PRESET, RELEASED_PRESET = "paper", "released"
@@ -121,7 +121,7 @@ class Provenance(BaseModel):
         parts = []
         for path in sorted(aggregates.glob("provenance_*.json")):
             try:
-                parts.append(cls.model_validate(read_json(path)))
+                parts.append(cls.model_validate(read_json_map(path)))
             except ValueError as error:
                 raise UserError(
                     f"{path} is no provenance file of this version; make the aggregates again."
