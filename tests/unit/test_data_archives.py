@@ -32,6 +32,12 @@ def list_files(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+def test_names_of_a_zip_that_leave_the_folder_are_cut(tmp_path):
+    archive = zipped(tmp_path / "archive", ("../evil", b"x"), ("a/../../evil", b"x"))
+    unpack_archive(archive, tmp_path / "out", 10**6)
+    assert {path.split("/")[0] for path in list_files(tmp_path)} == {"archive", "out"}
+
+
 @pytest.mark.parametrize("make", [tar, zipped])
 def test_bombs_are_refused(make, tmp_path):
     """Damaged archives: tests/faults."""
