@@ -12,7 +12,7 @@ from torch import Tensor
 from gblsr_repro.config import read_arms
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.gblsr import SpectralDecoder
-from gblsr_repro.models.native import NativeModel, find_classes
+from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runtime import prepare_for_inference
 
 from .bench import Bench, format_size
@@ -34,7 +34,7 @@ def build_cases(bench: Bench) -> Iterator[Case]:
 
 def is_spectral(arm: str) -> bool:
     """Return whether an arm belongs to the GB-LSR family."""
-    return issubclass(find_classes(read_arms()[arm])[1], SpectralDecoder)
+    return read_arms()[arm].decoder.startswith(f"{SpectralDecoder.__module__}:")
 
 
 def build_arm(bench: Bench, arm: str) -> NativeModel:
