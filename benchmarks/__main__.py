@@ -19,7 +19,7 @@ from gblsr_repro.progress import log, set_up_logging
 
 from . import data, native, rendering, training
 from .bench import Bench
-from .measure import CoreMeter, measure_case
+from .measure import measure_case
 from .record import Record
 
 GROUPS: dict[str, ModuleType] = {
@@ -46,10 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench = Bench.open(device, options.quick, Path(scratch))
         for group in options.only:
             for case in GROUPS[group].build_cases(bench):
-                cores = CoreMeter()
                 least = {"seconds": 0, "least": 2} if options.quick else {}
                 results = measure_case(case, device, **least)
-                record.add(group, case, results, cores.count_busy())
+                record.add(group, case, results)
                 log.info("%s: %s %s", group, case.name, case.size)
                 del case, results
                 runtime.release_memory(device)

@@ -24,7 +24,7 @@ COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
     "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "difference",
     "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "repeats", "note", "device",
-    "threads", "busy_elsewhere", "gpu_shared", "torch", "date", "commit",
+    "threads", "gpu_shared", "torch", "date", "commit",
 )  # fmt: skip
 SHOWN = (
     "case", "size", "scale", "variant", "ratio_to_reference", "ratio_p25", "ratio_p75",
@@ -58,7 +58,7 @@ class Record:
             kept = pd.read_csv(path, dtype=str, keep_default_na=False)
             self.rows = kept[~kept["group"].isin(groups)].to_dict("records")
 
-    def add(self, group: str, case: Case, results: list[Result], busy_elsewhere: float) -> None:
+    def add(self, group: str, case: Case, results: list[Result]) -> None:
         """Add a case's rows and write the files."""
         shared = self.common | {
             "group": group,
@@ -67,7 +67,6 @@ class Record:
             "size": case.size,
             "scale": case.scale,
             "items": case.items,
-            "busy_elsewhere": busy_elsewhere,
         }
         for variant, result in zip(case.variants, results, strict=True):
             columns = compare(result, results[0], case.items)
