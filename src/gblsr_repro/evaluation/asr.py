@@ -15,7 +15,7 @@ from ..data.sources import refuse_training_images
 from ..errors import explain_memory_shortage
 from ..models.asr.model import ASRModel
 from ..runs import load_matching_run
-from .asr_scores import Upsample, map_datasets_to_columns, score_column
+from .asr_scores import Upsample, score_sets
 
 
 def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample:
@@ -38,7 +38,7 @@ def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Up
 def evaluate_run(
     config: Config, method: Method, seed: int, run: Path, output: Path, state: Path
 ) -> None:
-    """Score a trained run on every data set at every scale, as `score_column` does.
+    """Score a trained run on every data set at every scale, as `score_sets` does.
 
     Raises `UserError` when the run is missing or not of this method and seed, when a data set was
     not fetched, or as `refuse_training_images` does.
@@ -50,5 +50,4 @@ def evaluate_run(
     weights = {"weights_sha256": metadata["weights_sha256"]}
     facts = {"device": runtime.describe_device(device)}
     with torch.inference_mode():
-        for column in map_datasets_to_columns(config).values():
-            score_column(upsample, column, config, output, state, weights, facts)
+        score_sets(upsample, config, output, state, weights, facts)

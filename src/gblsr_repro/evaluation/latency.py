@@ -112,7 +112,7 @@ class Timer:
 
         Writes `columns` of a row per image and clock to <set>.csv in the folder `output`, and
         beside it a .json with the `subject` (an arm or method first), the facts of the set, the
-        device and way of measuring, and the decoder path that the model took by clock.
+        device, and the decoder path that the model took by clock.
         `dependencies` are those of all times. Times are kept image by image in the folder `state`,
         for this device (see `compute_rows`).
 
@@ -146,8 +146,13 @@ class Timer:
                     )  # fmt: skip
                     not_timed[name][clock.name] = str(error)
                     runtime.release_memory(self.device)
-        description = {**subject, **describe_measurement(self.config, self.device)}
-        description["gradients_recorded"] = self.gradients
+        description = {
+            **subject,
+            "device": shared["device"],
+            "versions": shared["versions"],
+            "git": runtime.describe_commit(),
+            "gradients_recorded": self.gradients,
+        }
         for name, timed in sets.items():
             write_csv(output / f"{name}.csv", columns, rows[name])
             facts = {
@@ -255,18 +260,3 @@ def _summarize_sharing(rows: Sequence[Mapping[str, Any]], times: str) -> bool | 
             times,
         )
     return any(answers) if answers else None
-
-
-def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]:
-    """Describe the device and the way times are measured."""
-    cuda = device.type == "cuda"
-    return {
-        "device": runtime.describe_device(device),
-        "timer": "CUDA events" if cuda else "monotonic clock",
-        "peak_memory": "CUDA tensors, MiB" if cuda else None,
-        "clocks": config["latency"]["clocks"],
-        "warmup": config["latency"]["warmup"],
-        "passes": config["latency"]["passes"],
-        "versions": runtime.list_versions(),
-        "git": runtime.describe_commit(),
-    }
