@@ -92,15 +92,6 @@ def test_pictures_are_of_the_named_image_as_it_is_scored(config, tmp_path):
             assert score.psnr_y == pytest.approx(float(rows[name]["psnr_y"]), abs=0.02)
 
 
-def test_a_picture_that_the_set_lacks_is_one_sentence(config, tmp_path):
-    config = configuration.merge(config, {"asr": {"exemplars": {"demo_set5": "img_003"}}})
-    with pytest.raises(
-        UserError, match=r"asr\.exemplars\.demo_set5 is 'img_003', which is no image"
-    ):
-        exemplars.write_enlarged(config, [], tmp_path / "never")
-    assert not (tmp_path / "never").exists()
-
-
 # --- timing -------------------------------------------------------------------------------------
 
 

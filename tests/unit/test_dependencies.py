@@ -19,7 +19,7 @@ from gblsr_repro import dependencies, inference, runs
 from gblsr_repro.dependencies import collect, versions
 from gblsr_repro.dependencies.rules import INITIAL, RULES
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr_latency, asr_scores, metrics, native, native_latency
+from gblsr_repro.evaluation import asr_scores, latency, metrics, native
 from gblsr_repro.models import base
 from gblsr_repro.released import importing
 from gblsr_repro.training import run_folder
@@ -85,7 +85,7 @@ def watched(tiny, monkeypatch):
 
         return call
 
-    for module in (native, native_latency, asr_scores, asr_latency):
+    for module in (native, asr_scores, latency):
         monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_folder, name, unwatched(getattr(run_folder, name)))

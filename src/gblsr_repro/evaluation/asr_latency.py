@@ -25,7 +25,6 @@ from ..data.datasets import locate_dataset
 from ..data.images import convert_to_batch, convert_to_rgb
 from ..data.resize import compute_low_side, downscale
 from ..data.sources import SourceImage, describe_dataset, list_source_images
-from ..dependencies import collect_dependencies
 from ..errors import UserError
 from ..models.asr.model import ASRModel
 from ..models.base import PLAIN
@@ -97,10 +96,8 @@ def time_method(config: Config, method: Method, seed: int, output: Path, state: 
         tile = sys.maxsize if path == PLAIN else config["asr"]["tile_pixels"]
         return model.render(images, height, width, tile, path)
 
-    subject = {"method": method.method, "seed": seed}
     timer = latency.Timer(model, config, device, partial(render, path=PLAIN), render, True)
-    dependencies = collect_dependencies("asr_latency", method, config)
-    timer.write_times(subject, sets, dependencies, output, ASR_LATENCY_COLUMNS, state)
+    timer.write_times(method, seed, sets, output, ASR_LATENCY_COLUMNS, state)
 
 
 def list_timed_images(dataset: str, config: Config) -> list[TimedImage]:
