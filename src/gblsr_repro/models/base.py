@@ -180,8 +180,6 @@ class Model(nn.Module):
 
     def encode(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode images (B, 3, H, W) into features (B, D, h, w)."""
-        if images.ndim != 4 or images.shape[1] != COLORS:
-            raise ValueError(f"images must be (B, 3, H, W), not {tuple(images.shape)}")
         return self.encoder(self.prepare_images(images), path)
 
     def get_bandwidth(self) -> float | None:
