@@ -1,4 +1,4 @@
-"""Every benchmark runs at a tiny size with equal outputs; its ratios, record and page."""
+"""Every benchmark runs at a tiny size with equal outputs; its ratios and its record."""
 
 import made
 import pandas as pd
@@ -45,7 +45,7 @@ def test_peak_memory_is_what_lives_at_once():
     assert peak == pytest.approx(5.0, rel=0.01)  # second and third
 
 
-def test_the_command_writes_record_and_page_and_keeps_other_groups(tmp_path):
+def test_the_command_writes_a_record_and_keeps_other_groups(tmp_path):
     other = {"group": "training", "case": "kept", "date": "2026-01-01", "device": "cpu"}
     path = tmp_path / "results.csv"
     pd.DataFrame([other, {"group": "data", "case": "renewed"}]).to_csv(path)
@@ -56,4 +56,3 @@ def test_the_command_writes_record_and_page_and_keeps_other_groups(tmp_path):
     for row in rows:
         assert float(row["median_ms"]) > 0
         assert (row["threads"], row["torch"]) == ("1", torch.__version__)
-    assert "| super-resolution batch |" in (tmp_path / "page.md").read_text()

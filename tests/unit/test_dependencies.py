@@ -22,7 +22,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr_scores, latency, metrics, native
 from gblsr_repro.models import base
 from gblsr_repro.released import importing
-from gblsr_repro.training import run_folder
+from gblsr_repro.training import runs as training
 
 FLAT = your_own.FILES["src/flat.py"]
 ROWS = ARMS | METHODS
@@ -88,7 +88,7 @@ def watched(tiny, monkeypatch):
     for module in (native, asr_scores, latency):
         monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
     for name in ("identify_run", "write_run"):
-        monkeypatch.setattr(run_folder, name, unwatched(getattr(run_folder, name)))
+        monkeypatch.setattr(training, name, unwatched(getattr(training, name)))
     monkeypatch.setattr(importing, "write_imported_run", unwatched(importing.write_imported_run))
     monkeypatch.setattr(runs, "identify_run", unwatched(runs.identify_run))
     monkeypatch.setattr(metrics.MetricConstants, "from_config", Lazy)
