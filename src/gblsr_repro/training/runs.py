@@ -51,9 +51,7 @@ def train_method(
     Raises `UserError` and `StopRequested`.
     """
     training = asr.prepare_training(config, method, seed, array)
-    model = cast(ASRModel, training.model)
-    device = next(model.parameters()).device
-    curve = ValidationCurve(model, config, output / "validation.csv", device)
+    curve = ValidationCurve(cast(ASRModel, training.model), config, output / "validation.csv")
     train_and_write(
         training, method, seed, config, output, state, curve.measure_after_step, keep_state=True
     )

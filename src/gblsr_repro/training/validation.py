@@ -28,10 +28,10 @@ class ValidationCurve:
     set was not fetched.
     """
 
-    def __init__(self, model: ASRModel, config: Config, path: Path, device: torch.device) -> None:
+    def __init__(self, model: ASRModel, config: Config, path: Path) -> None:
         asr, settings = config["asr"], config["asr"]["training"]
         self.model, self.path = model, path
-        self.upsample = build_upsampler(model, config, device)
+        self.upsample = build_upsampler(model, config)
         self.every, self.steps = settings["validate_every"], settings["steps"]
         self.column, dataset = next(iter(asr["evaluate"].items()))
         self.scale = settings["validation_scale"]
