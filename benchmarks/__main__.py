@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,16 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     output = options.output or RECORDS / name_folder(device)
     record = Record(output, device, options.only)
-    with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench.open(device, options.quick, Path(scratch))
-        for group in options.only:
-            for case in GROUPS[group].build_cases(bench):
-                least = {"seconds": 0, "least": 2} if options.quick else {}
-                results = measure_case(case, device, **least)
-                record.add(group, case, results)
-                log.info("%s: %s %s", group, case.name, case.size)
-                del case, results
-                runtime.release_memory(device)
+    bench = Bench.open(device, options.quick)
+    for group in options.only:
+        for case in GROUPS[group].build_cases(bench):
+            least = {"seconds": 0, "least": 2} if options.quick else {}
+            results = measure_case(case, device, **least)
+            record.add(group, case, results)
+            log.info("%s: %s %s", group, case.name, case.size)
+            del case, results
+            runtime.release_memory(device)
     return 0
 
 

@@ -13,8 +13,8 @@ CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize("group", command.GROUPS)
-def test_every_case_runs_and_its_variants_agree(group, tmp_path):
-    for case in command.GROUPS[group].build_cases(bench.Bench.open(CPU, True, tmp_path)):
+def test_every_case_runs_and_its_variants_agree(group):
+    for case in command.GROUPS[group].build_cases(bench.Bench.open(CPU, True)):
         results = measure.measure_case(case, CPU, seconds=0, least=1)
         for result in results:
             assert min(result.all_times) > 0
