@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,25 +117,22 @@ class Timer:
             "versions": runtime.list_versions(),
         }
         clocks = self.config["latency"]["clocks"]
-        for clock in clocks:
-            if clock != PAPER:
-                runtime.prepare_for_inference(self.model, self.device)
-            for name, timed in sets.items():
-                try:
-                    rows[name] += compute_rows(
-                        state,
-                        f"{name}_{clock}",
-                        {**dependencies, **made_by, **timed.dependencies},
-                        len(timed.inputs),
-                        self._build_timing(name, timed.inputs, clock),
-                        f"time {label} on {name} by the clock {clock}",
-                    )
-                except MemoryShortage as error:
-                    log.warning(
-                        "%s: %s is not timed by the clock %s, since %s", label, name, clock, error
-                    )
-                    not_timed[name][clock] = str(error)
-                    runtime.release_memory(self.device)
+        for clock, (name, timed) in product(clocks, sets.items()):
+            try:
+                rows[name] += compute_rows(
+                    state,
+                    f"{name}_{clock}",
+                    {**dependencies, **made_by, **timed.dependencies},
+                    len(timed.inputs),
+                    self._build_timing(name, timed.inputs, clock),
+                    f"time {label} on {name} by the clock {clock}",
+                )
+            except MemoryShortage as error:
+                log.warning(
+                    "%s: %s is not timed by the clock %s, since %s", label, name, clock, error
+                )
+                not_timed[name][clock] = str(error)
+                runtime.release_memory(self.device)
         for name, timed in sets.items():
             write_csv(output / f"{name}.csv", columns, rows[name])
             description = {
@@ -156,12 +154,16 @@ class Timer:
     ) -> Callable[[int], dict[str, Any]]:
         """Build the function that times the image at a position and returns its row.
 
-        A row holds dataset, image, height and width of the input, clock, the path that the model
-        took, `timing.TIME_COLUMNS`, and whether other processes used the GPU. The function raises
-        `MemoryShortage` before the first image if the largest one would not fit.
+        The model gets the memory format of the clock's call. A row holds dataset, image, height and
+        width of the input, clock, the path that the model took, `timing.TIME_COLUMNS`, and whether
+        other processes used the GPU. The function raises `MemoryShortage` before the first image if
+        the largest one would not fit.
         """
         gradients = self.gradients and clock == PAPER
-        timed_call = self.plain_call if clock == PAPER else self._call_as_users_do
+        timed_call = self.plain_call
+        if clock != PAPER:
+            runtime.prepare_for_inference(self.model, self.device)
+            timed_call = self._call_as_users_do
         check_memory = cache(partial(self._check_memory, inputs))
 
         def time_image(position: int) -> dict[str, Any]:
