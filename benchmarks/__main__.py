@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from gblsr_repro.progress import log, set_up_logging
 
 from . import data, native, rendering, training
 from .bench import Bench
-from .measure import CoreMeter, measure_case
+from .measure import measure_case
 from .record import Record
 
 GROUPS: dict[str, ModuleType] = {
@@ -42,17 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     output = options.output or RECORDS / name_folder(device)
     record = Record(output, device, options.only)
-    with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench.open(device, options.quick, Path(scratch))
-        for group in options.only:
-            for case in GROUPS[group].build_cases(bench):
-                cores = CoreMeter()
-                least = {"seconds": 0, "least": 2} if options.quick else {}
-                results = measure_case(case, device, **least)
-                record.add(group, case, results, cores.count_busy())
-                log.info("%s: %s %s", group, case.name, case.size)
-                del case, results
-                runtime.release_memory(device)
+    bench = Bench.open(device, options.quick)
+    for group in options.only:
+        for case in GROUPS[group].build_cases(bench):
+            least = {"seconds": 0, "least": 2} if options.quick else {}
+            results = measure_case(case, device, **least)
+            record.add(group, case, results)
+            log.info("%s: %s %s", group, case.name, case.size)
+            del case, results
+            runtime.release_memory(device)
     return 0
 
 

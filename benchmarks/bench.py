@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
@@ -31,21 +30,17 @@ QUICK: Config = {
 
 @dataclass(frozen=True)
 class Bench:
-    """The settings that all cases share; `scratch` is a folder that is removed after the run.
-
-    `quick` goes with a config that `QUICK` was laid over.
-    """
+    """The settings that all cases share; `quick` goes with a config that `QUICK` was laid over."""
 
     config: Config
     device: torch.device
     quick: bool
-    scratch: Path
 
     @classmethod
-    def open(cls, device: torch.device, quick: bool, scratch: Path) -> Bench:
+    def open(cls, device: torch.device, quick: bool) -> Bench:
         """Load the checkout's config, small for a quick run."""
         config = load()
-        return cls(merge(config, QUICK) if quick else config, device, quick, scratch)
+        return cls(merge(config, QUICK) if quick else config, device, quick)
 
     @property
     def image_side(self) -> int:

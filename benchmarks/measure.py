@@ -14,7 +14,6 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-import psutil
 import torch
 
 from gblsr_repro.evaluation import timing
@@ -117,22 +116,3 @@ def _warm_up(case: Case, results: list[Result], device: torch.device) -> None:
             expected = output
         else:
             result.difference = float((output - expected).abs().max() / expected.abs().max())
-
-
-class CoreMeter:
-    """Meter of the CPU cores that other processes keep busy, from when it is created."""
-
-    def __init__(self) -> None:
-        self.began, self.before = time.monotonic(), self._read_others()
-
-    @staticmethod
-    def _read_others() -> float:
-        """Read the CPU seconds of all processes but this one and its children."""
-        every, own = psutil.cpu_times(), psutil.Process().cpu_times()
-        kinds = ("user", "nice", "system", "steal")
-        return sum(getattr(every, kind, 0.0) for kind in kinds) - sum(own[:4])
-
-    def count_busy(self) -> float:
-        """Count the cores that were busy with other processes on average."""
-        seconds = max(time.monotonic() - self.began, 1e-3)
-        return max(self._read_others() - self.before, 0.0) / seconds

@@ -1,4 +1,4 @@
-"""Build the cases about the native models: rendering, whole models, deployment."""
+"""Build the cases about the native models: decoders and deployment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from gblsr_repro.config import read_arms
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.gblsr import SpectralDecoder
-from gblsr_repro.models.native import NativeModel, find_classes
+from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runtime import prepare_for_inference
 
 from .bench import Bench, format_size
@@ -28,13 +28,12 @@ def build_cases(bench: Bench) -> Iterator[Case]:
         yield build_decoder_case(bench, arm, side)
     for larger in (2 * side, 4 * side):
         yield build_decoder_case(bench, MAIN, larger)
-    yield build_whole_case(bench, side)
     yield build_deployment_case(bench, side)
 
 
 def is_spectral(arm: str) -> bool:
     """Return whether an arm belongs to the GB-LSR family."""
-    return issubclass(find_classes(read_arms()[arm])[1], SpectralDecoder)
+    return read_arms()[arm].decoder.startswith(f"{SpectralDecoder.__module__}:")
 
 
 def build_arm(bench: Bench, arm: str) -> NativeModel:
@@ -58,17 +57,6 @@ def build_decoder_case(bench: Bench, arm: str, side: int) -> Case:
         Variant("fast", partial(model.decode, features, side, side)),
     )
     return Case(f"decoder {arm}", variants, format_size(side, side))
-
-
-def build_whole_case(bench: Bench, side: int) -> Case:
-    """Build the case of all whole models against the encoder, and so against each other."""
-    images = draw_images(bench, side)
-    names = bench.config["native"]["arms"]
-    models = {name: build_arm(bench, name) for name in names}
-    first = next(iter(models.values()))
-    variants = [Variant("encoder alone", partial(first.encode, images))]
-    variants += [Variant(name, partial(model, images)) for name, model in models.items()]
-    return Case("whole model", tuple(variants), format_size(side, side), same=False)
 
 
 def build_deployment_case(bench: Bench, side: int) -> Case:

@@ -1,4 +1,4 @@
-"""Keep the record of a run, anew after every case: results.csv, a row a variant, and a page."""
+"""Keep the record of a run, anew after every case: results.csv, a row a variant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import torch
 from gblsr_repro import runtime
 from gblsr_repro.devices import is_gpu_shared
 from gblsr_repro.files import write_text
-from gblsr_repro.reporting.page import PageSection, build_simple_table, render_markdown
 from gblsr_repro.wording import format_commit
 
 from .measure import TOLERANCE, Case, Result
@@ -24,16 +23,8 @@ COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
     "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "difference",
     "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "repeats", "note", "device",
-    "threads", "busy_elsewhere", "gpu_shared", "torch", "date", "commit",
+    "threads", "gpu_shared", "torch", "date", "commit",
 )  # fmt: skip
-SHOWN = (
-    "case", "size", "scale", "variant", "ratio_to_reference", "ratio_p25", "ratio_p75",
-    "memory_ratio", "median_ms", "items_per_s", "peak_mib", "repeats", "note",
-)  # fmt: skip
-INTRODUCTION = (
-    "What the groups measure, how, and what the columns mean: benchmarks/README.md. A "
-    "`ratio_to_reference` above 1 is faster than the first variant of the case."
-)
 
 
 class Record:
@@ -58,8 +49,8 @@ class Record:
             kept = pd.read_csv(path, dtype=str, keep_default_na=False)
             self.rows = kept[~kept["group"].isin(groups)].to_dict("records")
 
-    def add(self, group: str, case: Case, results: list[Result], busy_elsewhere: float) -> None:
-        """Add a case's rows and write the files."""
+    def add(self, group: str, case: Case, results: list[Result]) -> None:
+        """Add a case's rows and write the file."""
         shared = self.common | {
             "group": group,
             "case": case.name,
@@ -67,7 +58,6 @@ class Record:
             "size": case.size,
             "scale": case.scale,
             "items": case.items,
-            "busy_elsewhere": busy_elsewhere,
         }
         for variant, result in zip(case.variants, results, strict=True):
             columns = compare(result, results[0], case.items)
@@ -75,11 +65,10 @@ class Record:
         self.write()
 
     def write(self) -> None:
-        """Write results.csv and page.md, numbers with at most five significant digits."""
+        """Write results.csv, numbers with at most five significant digits."""
         table = pd.DataFrame(self.rows, columns=[*COLUMNS])
         text = table.to_csv(index=False, float_format="%.5g", lineterminator="\n")
         write_text(self.folder / "results.csv", text)
-        write_text(self.folder / "page.md", render_markdown(build_page(table)))
 
 
 def compare(own: Result, reference: Result, items: int) -> dict[str, Any]:
@@ -104,27 +93,3 @@ def compare(own: Result, reference: Result, items: int) -> dict[str, Any]:
         "repeats": len(own.times),
         "note": "output differs from the reference's" if is_wrong else "",
     }
-
-
-def build_page(table: pd.DataFrame) -> PageSection:
-    """Build the page of a record: a table for each group."""
-    table = table.astype(object).fillna("")
-    first = table.iloc[0]
-    # Groups measured by later runs with --only may be of another commit.
-    commits = " and ".join(dict.fromkeys(filter(None, table["commit"])))
-    conditions = f"{first['device']}, CPU threads: {first['threads']}, torch {first['torch']}"
-    text = f"{conditions}, commit {commits or 'unknown'}. {INTRODUCTION}"
-    inside = []
-    for group, of_group in table.groupby("group", sort=False):
-        rows = of_group[[*SHOWN]].map(format_cell).itertuples(index=False, name=None)
-        inside.append(PageSection(str(group), tables=[build_simple_table(SHOWN, rows)]))
-    return PageSection(f"Benchmark of {first['date']} on {first['device']}", text, inside=inside)
-
-
-def format_cell(value: Any) -> str:
-    """Format a cell of the page: a measured number with three significant digits."""
-    try:
-        number = float(value)
-    except ValueError:
-        return str(value)
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"

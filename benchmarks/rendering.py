@@ -8,28 +8,20 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from gblsr_repro import inference
-from gblsr_repro.bundled import find_bundled_model
 from gblsr_repro.config import read_methods
-from gblsr_repro.image_io import Photo
 from gblsr_repro.models.asr.implicit import HOISTED
-from gblsr_repro.models.asr.liif import LIIF
 from gblsr_repro.models.asr.local_ensemble import RenderArea
 from gblsr_repro.models.asr.local_spectral import FOLDED, GBLSR, SEPARABLE
-from gblsr_repro.models.asr.lte import LTE
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.base import PLAIN
-from gblsr_repro.weights import read_weights
 
 from .bench import Bench, format_size
-from .data import build_photograph
 from .measure import Case, Variant
 
 SCALES = (2, 3, 3.3, 4, 8)
 SIZE, QUICK_SIZE = (64, 64), (5, 7)
 LARGER = (120, 125)  # at x4
-PHOTOGRAPH = (512, 512)
-SCALE = 4  # of whole models, of the baselines and of the photograph
+SCALE = 4  # of whole models and of the baselines
 
 Low = tuple[int, int]
 
@@ -46,7 +38,6 @@ def build_cases(bench: Bench) -> Iterator[Case]:
         yield build_spectral_case(bench, low, scale, ensemble=False)
     for method in ("liif_rdn", "lte_rdn"):
         yield build_implicit_case(bench, method, small)
-    yield build_photograph_case(bench)
 
 
 def name_ensemble(ensemble: bool) -> str:
@@ -102,24 +93,14 @@ def draw_images(bench: Bench, low: Low) -> Tensor:
 
 
 def build_whole_case(bench: Bench, low: Low) -> Case:
-    """Build the case of whole models against the RDN encoder."""
-    images = draw_images(bench, low)
-    tile = bench.config["asr"]["tile_pixels"]
-    models = {
-        method: build_method(bench, method)
-        for method in ("gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn")
-    }
-    base, size = models["gblsr_asr"], compute_size(low, SCALE)
-    variants = [Variant("encoder alone", partial(base.encode, images))]
-    variants += [
-        Variant(method, partial(model.render, images, *size, tile))
-        for method, model in models.items()
-    ]
-    variants += [
-        Variant("gblsr_asr, plain", partial(base.render, images, *size, tile, PLAIN)),
-        Variant("gblsr_asr at x3.3", partial(base.render, images, *compute_size(low, 3.3), tile)),
-    ]
-    return Case("whole model", tuple(variants), format_size(*low), SCALE, same=False)
+    """Build the case of the whole main method, its RDN encoder with the decoder."""
+    model, images = build_method(bench, "gblsr_asr"), draw_images(bench, low)
+    size, tile = compute_size(low, SCALE), bench.config["asr"]["tile_pixels"]
+    variants = (
+        Variant("plain", partial(model.render, images, *size, tile, PLAIN)),
+        Variant("fast", partial(model.render, images, *size, tile)),
+    )
+    return Case("whole model gblsr_asr", variants, format_size(*low), SCALE)
 
 
 def build_implicit_case(bench: Bench, method: str, low: Low) -> Case:
@@ -132,28 +113,3 @@ def build_implicit_case(bench: Bench, method: str, low: Low) -> Case:
         for label, path in (("stock", PLAIN), ("hoisted", HOISTED))
     ]
     return Case(f"decoder {method}", tuple(variants), format_size(*low), SCALE)
-
-
-def build_photograph_case(bench: Bench) -> Case:
-    """Build the case of one enlarged photograph: the bundled model, and others on its encoder.
-
-    The decoders of LIIF and LTE are untrained: times do not depend on the weights.
-    """
-    size = (24, 32) if bench.quick else PHOTOGRAPH
-    photo = Photo(build_photograph(size))
-    path = find_bundled_model("asr")
-    config = read_weights(path)[0]["config"]
-    model = inference.load_superres(path, bench.device)
-    models = {"GB-LSR": model}
-    torch.manual_seed(0)
-    largest = config["training"]["scale_range"][1]
-    sizes = {"features": model.encoder.features, "largest_scale": largest}
-    for decoder_class in (LIIF, LTE):
-        decoder = decoder_class(config["model"] | sizes)
-        others = ASRModel(model.encoder, decoder).eval().to(bench.device)
-        models[f"{decoder_class.__name__} decoder"] = others
-    variants = tuple(
-        Variant(name, partial(inference.upscale, each, photo, SCALE))
-        for name, each in models.items()
-    )
-    return Case("photograph", variants, format_size(*size), SCALE, same=False)

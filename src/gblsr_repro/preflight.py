@@ -5,7 +5,7 @@ from __future__ import annotations
 from .analysis.criteria import compare_with_anchor
 from .config import Config, find_arm, list_methods, read_arms
 from .errors import UserError
-from .models.asr.model import find_classes
+from .models.asr.model import ASRModel
 from .models.native import NativeModel, count_arm_parameters
 from .progress import format_columns
 
@@ -17,9 +17,9 @@ def check(config: Config) -> str:
 
 
 def check_methods(config: Config) -> None:
-    """Raise `UserError` for a method of `config` without its classes, or with wrong options."""
+    """Raise `UserError` for a method of `config` that cannot be built."""
     for method in list_methods(config).values():
-        find_classes(method)
+        ASRModel.count(method, config)
 
 
 def check_native_benchmark(config: Config) -> str:

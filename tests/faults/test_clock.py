@@ -11,7 +11,6 @@ from faulty import outcome
 
 from gblsr_repro.evaluation import timing
 from gblsr_repro.progress import Progress
-from gblsr_repro.training import run_folder
 from gblsr_repro.training import runs as training
 
 
@@ -27,7 +26,7 @@ def backwards(monkeypatch):
         def now(cls, tz=None):
             return cls.fromtimestamp(next(now), tz)
 
-    monkeypatch.setattr(run_folder, "datetime", Clock)
+    monkeypatch.setattr(training, "datetime", Clock)
 
 
 def test_training(backwards, job, undisturbed, tmp_path):

@@ -6,6 +6,7 @@ cells, areas of opposite rectangles with 1e-9 added. None uses a function of the
 
 import itertools
 import math
+from functools import partial
 
 import made
 import numpy as np
@@ -16,7 +17,6 @@ from scipy import ndimage
 
 from gblsr_repro import config
 from gblsr_repro.models.asr.model import ASRModel
-from gblsr_repro.models.base import count_parameters
 
 PUBLISHED = {
     "liif_rdn": 22_320_835,
@@ -39,18 +39,14 @@ H, W = 5, 4
 
 @pytest.mark.parametrize("method", config.read_methods())
 def test_parameter_counts_are_those_published(method):
-    model = ASRModel.build(config.read_methods()[method], config.load(), 0)
-    assert count_parameters(model) == PUBLISHED[method]
+    assert ASRModel.count(config.read_methods()[method], config.load()) == PUBLISHED[method]
 
 
 def model_of(method: str, **changes) -> ASRModel:
     """A method at small widths in float64, every weight drawn anew."""
-    settings = config.load()
-    settings["asr"]["model"] |= {"rdn_features": 6, "rdn_blocks": 2, "rdn_layers": 2}
-    settings["asr"]["model"] |= {"rdn_growth": 4, "swinir_embed": 8, "swinir_depths": [3]}
-    settings["asr"]["model"] |= {"swinir_heads": 2, "swinir_window": 4, "hidden": 8}
-    settings["asr"]["model"] |= changes
-    return made.moved(ASRModel.build(config.read_methods()[method], settings, 0).double().eval())
+    sizes = made.ASR | {"swinir_depths": [3], "swinir_window": 4} | changes
+    settings = config.merge(config.load(), {"asr": {"model": sizes}})
+    return made.moved(made.model(method, settings).double().eval())
 
 
 def weights(module) -> dict[str, np.ndarray]:
@@ -177,10 +173,11 @@ def test_liif_is_its_definition(size):
         np.testing.assert_allclose(image, expected, atol=1e-7 * np.abs(expected).max())
 
 
-def convolved(maps: np.ndarray, kernel: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """Correlate (C, h, w) with (K, C, s, s), zeros outside."""
-    given = (torch.from_numpy(np.ascontiguousarray(x)) for x in (maps[None], kernel, bias))
-    return F.conv2d(*given, padding=kernel.shape[-1] // 2)[0].numpy()
+def convolved(w: dict[str, np.ndarray], name: str, maps: np.ndarray) -> np.ndarray:
+    """Correlate maps (C, h, w) with a kernel (K, C, s, s), zeros outside, and add the bias."""
+    given = (maps[None], w[f"{name}.weight"], w[f"{name}.bias"])
+    tensors = (torch.from_numpy(np.ascontiguousarray(x)) for x in given)
+    return F.conv2d(*tensors, padding=w[f"{name}.weight"].shape[-1] // 2)[0].numpy()
 
 
 def bilinear(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -197,10 +194,7 @@ def test_lte_is_its_definition(method, size):
     model = model_of(method)
     images, features, maps, low = encoded(model)
     w = weights(model.decoder)
-    amplitude, frequency = (
-        convolved(maps, w[f"{name}.weight"], w[f"{name}.bias"])
-        for name in ("amplitude", "frequency")
-    )
+    amplitude, frequency = (convolved(w, name, maps) for name in ("amplitude", "frequency"))
     # Beyond x4, the largest scale of training, the cell size stays that of x4.
     cell = np.maximum([2 * H / size[0], 2 * W / size[1]], 0.5)
 
@@ -224,9 +218,7 @@ def test_rdn_is_its_definition():
     _, _, maps, low = encoded(model)
     w = weights(model.encoder)
 
-    def conv(name, x):
-        return convolved(x, w[f"{name}.weight"], w[f"{name}.bias"])
-
+    conv = partial(convolved, w)
     shallow = conv("shallow", low)
     x, outputs = conv("entry", shallow), []
     for block in range(2):
@@ -292,8 +284,7 @@ def test_swinir_is_its_definition(method):
     rows = [*range(H), *reversed(range(H - 3, H))]  # mirrored at the border up to 8 rows
     low = low[:, rows]
 
-    def conv(name, x):
-        return convolved(x, w[f"{name}.weight"], w[f"{name}.bias"])
+    conv = partial(convolved, w)
 
     def gelu(x):
         return x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
@@ -324,9 +315,7 @@ def test_edsr_is_its_definition():
     _, _, maps, low = encoded(model)
     w = weights(model.encoder)
 
-    def conv(name, x):
-        return convolved(x, w[f"{name}.weight"], w[f"{name}.bias"])
-
+    conv = partial(convolved, w)
     first = x = conv("first", low)
     for block in range(16):
         x = x + conv(f"blocks.{block}.leave", np.maximum(conv(f"blocks.{block}.enter", x), 0))

@@ -29,7 +29,7 @@ def upsample(shared, tmp_path_factory):
     """What enlarges an image by the released network."""
     run = tmp_path_factory.mktemp("released") / "run"
     import_run(str(shared / "weights/released/edsr-baseline-liif.pth"), None, 0, run, load())
-    return build_upsampler(load_run(run, ASRModel), load(), torch.device("cpu"))
+    return build_upsampler(load_run(run, ASRModel), load())
 
 
 @pytest.mark.slow

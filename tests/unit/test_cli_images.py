@@ -74,9 +74,9 @@ def test_no_memory_is_one_sentence(native_run, photo_file, tmp_path, capsys, mon
         sentence = capsys.readouterr().err.splitlines()[-1]
         assert said[name] in sentence
         assert "a machine with more memory" in sentence
-    enlarge = build_upsampler(
-        type("Model", (), {"render": fails})(), config.load(), torch.device("cpu")
-    )
+    model = torch.nn.Linear(1, 1)
+    model.render = fails
+    enlarge = build_upsampler(model, config.load())
     with pytest.raises(UserError, match=r"5x4 pixels enlarged to 10x8 does not fit the memory"):
         enlarge(np.zeros((4, 5, 3), np.uint8), 8, 10)
 

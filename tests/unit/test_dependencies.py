@@ -19,12 +19,10 @@ from gblsr_repro import dependencies, inference, runs
 from gblsr_repro.dependencies import collect, versions
 from gblsr_repro.dependencies.rules import INITIAL, RULES
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr_latency, asr_scores, metrics, native, native_latency
+from gblsr_repro.evaluation import asr_scores, latency, metrics, native
 from gblsr_repro.models import base
-from gblsr_repro.models import native as native_models
-from gblsr_repro.models.asr import model as asr_models
 from gblsr_repro.released import importing
-from gblsr_repro.training import run_folder
+from gblsr_repro.training import runs as training
 
 FLAT = your_own.FILES["src/flat.py"]
 ROWS = ARMS | METHODS
@@ -87,10 +85,10 @@ def watched(tiny, monkeypatch):
 
         return call
 
-    for module in (native, native_latency, asr_scores, asr_latency):
+    for module in (native, asr_scores, latency):
         monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
     for name in ("identify_run", "write_run"):
-        monkeypatch.setattr(run_folder, name, unwatched(getattr(run_folder, name)))
+        monkeypatch.setattr(training, name, unwatched(getattr(training, name)))
     monkeypatch.setattr(importing, "write_imported_run", unwatched(importing.write_imported_run))
     monkeypatch.setattr(runs, "identify_run", unwatched(runs.identify_run))
     monkeypatch.setattr(metrics.MetricConstants, "from_config", Lazy)
@@ -130,13 +128,13 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
     """It is given no others; that it names none too many is seen here."""
     row = ARMS.get(name) or METHODS[name]
     read: dict[type, set[str]] = {}
+    select = base.select_class_settings
 
     def noting(part, section, place):
         seen = read.setdefault(part, set())
-        return Watched(base.select_class_settings(part, section, place), seen)
+        return Watched(select(part, section, place), seen)
 
-    for module in (native_models, asr_models):
-        monkeypatch.setattr(module, "select_class_settings", noting)
+    monkeypatch.setattr(base, "select_class_settings", noting)
     made.model(name, configuration.merge(configuration.load(), made.SMALL))
     for part, seen in read.items():
         instead = {"rdn_features"} if "nf" in row.options else set()
@@ -147,9 +145,9 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
 @pytest.mark.parametrize("name", [*ARMS, *METHODS])
 def test_what_planning_reads_of_a_class_is_what_it_names(name):
     row = ARMS.get(name) or METHODS[name]
-    find = native_models.find_classes if name in ARMS else asr_models.find_classes
-    for text, found in zip(dependencies.list_classes(row), find(row), strict=True):
-        assert dependencies.read_class_settings(text) == found.SETTINGS
+    model = made.model(name, configuration.merge(configuration.load(), made.SMALL))
+    for text, part in zip(dependencies.list_classes(row), model.children(), strict=True):
+        assert dependencies.read_class_settings(text) == part.SETTINGS
         assert text.partition(":")[0] in versions.MODEL_VERSIONS
 
 

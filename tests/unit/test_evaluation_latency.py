@@ -14,6 +14,7 @@ from gblsr_repro import config, runtime
 from gblsr_repro.evaluation import latency, timing
 
 CPU = torch.device("cpu")
+ARM = config.find_arm("wire")
 
 
 class Tiny(nn.Module):
@@ -51,7 +52,7 @@ def write_times(model, tmp_path):
         timer = latency.Timer(model, chosen, CPU, plain, fast, gradients)
         timed = {name: latency.TimedSet(images, {}) for name, images in sets.items()}
         columns = ("clock", "image")
-        timer.write_times({"arm": "tiny"}, timed, {}, tmp_path, columns, tmp_path / state)
+        timer.write_times(ARM, 0, timed, tmp_path, columns, tmp_path / state)
         return {
             name: (
                 [tuple(row.values()) for row in made.rows(tmp_path / f"{name}.csv")],
@@ -149,7 +150,7 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     assert small == {}
     assert large.keys() == {"paper"}
     assert large["paper"].startswith("i64 would take about 0.0 GiB")
-    assert caplog.text.count("tiny: large is not timed by the clock paper, since i64") == 1
+    assert caplog.text.count("wire: large is not timed by the clock paper, since i64") == 1
     assert all(not record["not_timed"] for _, record in time(int(room) + 1).values())
 
 

@@ -1,26 +1,13 @@
 """Every arm's fast path gives the images, queries and gradients of its plain one."""
 
-from typing import ClassVar
-
 import made
 import pytest
 import torch
 
 from gblsr_repro import config
-from gblsr_repro.errors import UserError
-from gblsr_repro.models.base import Component, select_options
 from gblsr_repro.models.native import NativeModel
 
 ARMS = list(config.read_arms())
-
-
-@pytest.fixture(scope="module")
-def settings():
-    """The paper's settings with smaller patches and fewer channels, so that tests are quick."""
-    loaded = config.load()
-    loaded["native"]["model"] |= {"patch": 8, "features": 16, "norm_groups": 4, "modes": 6}
-    loaded["native"]["model"] |= {"hidden": 12, "fourier_frequencies": 5}
-    return loaded
 
 
 @pytest.fixture
@@ -89,25 +76,6 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
     torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
 
 
-class Choosing(Component):
-    """A class whose rows must choose."""
-
-    OPTIONS: ClassVar = {"waves": ("one", "all")}
-
-    def __init__(self, *, waves: str) -> None:
-        super().__init__()
-        self.waves = waves
-
-
-def test_options_of_a_row_are_checked(settings):
-    row = made.changed(config.read_arms()["lte"], options="depth=4")
-    with pytest.raises(UserError, match="arm lte: LTEDecoder has no option 'depth'"):
-        NativeModel.build(row, settings, 0)
-    with pytest.raises(UserError, match=r"arm mine: options lack waves; add waves=one\|all\."):
-        select_options({}, [Choosing], "arm mine")
-    assert select_options({"waves": "all"}, [Choosing], "arm mine") == [{"waves": "all"}]
-
-
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
     x = images(1, 16, 16, torch.float32)
     middle = ("gblsr_fixed", "gblsr_fixed_order", "gblsr_bandwidth_linear", "gblsr_full_linear")
@@ -115,8 +83,8 @@ def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
     for arm in (a for a in ARMS if a.startswith("gblsr")):
         model = NativeModel.build(config.read_arms()[arm], settings, 0)
         bandwidth, order = model.decoder.predict_fields(model.encode(x))
-        assert bandwidth.shape == order.shape == (1, 2, 2)
+        assert bandwidth.shape == order.shape == (1, 4, 4)
         start = expected.get(arm, 0.5**0.5)
         torch.testing.assert_close(bandwidth, torch.full_like(bandwidth, start))
-        order_start = 8.5 if "full" in arm or "order" in arm else 6.0
+        order_start = 8.5 if "full" in arm or "order" in arm else 4.0
         torch.testing.assert_close(order, torch.full_like(order, order_start))

@@ -23,23 +23,17 @@ def scalar(settings):
         ("no.such.module:Decoder", "cannot be imported .No module named 'no'.*src/.*PYTHONPATH"),
         ("gblsr_repro.models.decoders:Tensor", "use one of PatchDecoder"),
         ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
-        ("failing:Decoder", r"ZeroDivisionError: .* in .*failing\.py, line 1"),
     ],
 )
 def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint, tmp_path, monkeypatch):
     (tmp_path / "unfinished.py").write_text("import torch\nclass Decoder(:\n")
-    (tmp_path / "failing.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=hint):
         arm = config.read_arms()["liif"].model_copy(update={"decoder": decoder})
         native.NativeModel.build(arm, settings, 0)
-    with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
-        config.find_arm("gblsr_scaler")
 
 
-def test_wrong_shapes_are_refused(scalar):
-    with pytest.raises(ValueError, match="must be"):
-        scalar(torch.rand(3, 8, 8))
+def test_features_of_another_size_are_refused(scalar):
     with pytest.raises(ValueError, match="do not belong"):
         scalar.decode(scalar.encode(torch.rand(1, 3, 8, 8)), 16, 8)
 
@@ -54,13 +48,6 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
 @pytest.fixture
 def run_dir(settings, tmp_path):
     return made.run(tmp_path, "gblsr_scalar", settings, told=False)
-
-
-def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
-    x, loaded = torch.rand(1, 3, 8, 8), load_run(run_dir, native.NativeModel, settings)
-    assert not loaded.training
-    with torch.no_grad():
-        torch.testing.assert_close(loaded(x), scalar(x), rtol=0, atol=1e-6)
 
 
 def test_a_run_of_other_settings_or_another_definition_is_refused(settings, run_dir, monkeypatch):

@@ -172,15 +172,6 @@ def test_learning_rate_bandwidth_and_hook_are_asked_at_every_step(path):
     assert [row["bandwidth"] for row in record.rows] == [0.7, 0.7]
 
 
-def test_no_clipping_when_none_is_asked_for(path):
-    job = Job(path, steps=1, clip=math.inf, log_every=1)
-    job.optimizer = torch.optim.SGD(job.model.parameters(), lr=1.0)
-    before = job.weights()
-    norm = job.run().rows[0]["gradient_norm"]
-    assert norm > 0.5
-    assert (job.weights() - before).norm().item() == pytest.approx(norm, rel=1e-5)
-
-
 def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path):
     def run(name, **options):
         job = Job(tmp_path / name, clip=math.inf)

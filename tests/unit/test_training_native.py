@@ -56,15 +56,6 @@ def test_a_run_leaves_weights_log_and_record(settings, array, tmp_path):
     assert record["parameters"] == count_parameters(model)
 
 
-def test_seed_decides_the_weights(settings, array, tmp_path):
-    settings["native"]["training"]["steps"] = 3
-    weights = [
-        (run(settings, array, tmp_path / name, seed=seed) / "weights.safetensors").read_bytes()
-        for name, seed in (("a", 0), ("b", 0), ("c", 1))
-    ]
-    assert weights[0] == weights[1] != weights[2]
-
-
 def test_only_the_named_arm_takes_a_part_of_the_pixels(settings, array, tmp_path):
     def weights(arm, name):
         return compute_sha256(

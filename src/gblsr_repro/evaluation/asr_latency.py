@@ -3,14 +3,14 @@
 Weights are random, because times do not depend on them. Every image of a set is timed, even if many
 have the same size. Images that were not fetched are replaced by black ones of the sizes in
 config/sizes.tsv, because times do not depend on the content either; the .json beside the times
-says how many.
+says so (`sizes_only`).
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,6 @@ from ..data.datasets import locate_dataset
 from ..data.images import convert_to_batch, convert_to_rgb
 from ..data.resize import compute_low_side, downscale
 from ..data.sources import SourceImage, describe_dataset, list_source_images
-from ..dependencies import collect_dependencies
 from ..errors import UserError
 from ..models.asr.model import ASRModel
 from ..models.base import PLAIN
@@ -70,8 +69,6 @@ def time_method(config: Config, method: Method, seed: int, output: Path, state: 
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     timing = config["asr"]["timing"]
-    names = [config["asr"]["evaluate"].get(column, column) for column in timing["datasets"]]
-    images_by_set = {name: list_timed_images(name, config) for name in names}
     model = ASRModel.build(method, config, seed).eval().to(device)
 
     def build_input(image: TimedImage) -> latency.TimedInput:
@@ -79,10 +76,19 @@ def time_method(config: Config, method: Method, seed: int, output: Path, state: 
         return latency.TimedInput(image.name, encoded, partial(image.load_low, config, device))
 
     sets = {}
-    for name, images in images_by_set.items():
-        dependencies, facts = _describe_images(images, name, config)
-        inputs = [build_input(image) for image in images]
-        sets[name] = latency.TimedSet(inputs, dependencies, facts)
+    for column in timing["datasets"]:
+        name = config["asr"]["evaluate"].get(column, column)
+        images = list_timed_images(name, config)
+        listed = [
+            [i.name, i.height, i.width, i.source.entry.sha256 if i.source else None] for i in images
+        ]
+        blank = any(image.source is None for image in images)
+        datasets = [] if blank else [describe_dataset(name, config)]
+        sets[name] = latency.TimedSet(
+            [build_input(image) for image in images],
+            {"images": listed},
+            {"datasets": datasets, "sizes_only": blank},
+        )
 
     def render(images: Tensor, path: str | None = None) -> Tensor:
         height, width = (round(side * timing["scale"]) for side in images.shape[-2:])
@@ -90,34 +96,8 @@ def time_method(config: Config, method: Method, seed: int, output: Path, state: 
         tile = sys.maxsize if path == PLAIN else config["asr"]["tile_pixels"]
         return model.render(images, height, width, tile, path)
 
-    subject = {
-        "method": method.method,
-        "seed": seed,
-        "scale": timing["scale"],
-        "size_divisor": timing["size_divisor"],
-    }
     timer = latency.Timer(model, config, device, partial(render, path=PLAIN), render, True)
-    dependencies = collect_dependencies("asr_latency", method, config)
-    timer.write_times(subject, sets, dependencies, output, ASR_LATENCY_COLUMNS, state)
-
-
-def _describe_images(
-    images: Sequence[TimedImage], dataset: str, config: Config
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Describe the images of a data set: what their times depend on, and further facts."""
-    blank = sum(image.source is None for image in images)
-    dependencies = {
-        "images": [
-            [i.name, i.height, i.width, i.source.entry.sha256 if i.source else None] for i in images
-        ]
-    }
-    facts = {
-        "images": len(images),
-        "datasets": [] if blank else [describe_dataset(dataset, config)],
-        "blank_images": blank,
-        "sizes_only": bool(blank),
-    }
-    return dependencies, facts
+    timer.write_times(method, seed, sets, output, ASR_LATENCY_COLUMNS, state)
 
 
 def list_timed_images(dataset: str, config: Config) -> list[TimedImage]:

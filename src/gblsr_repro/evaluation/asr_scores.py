@@ -72,25 +72,6 @@ def score_pair(upsample: Upsample, pair: ImagePair, shaved: int) -> luma.LumaSco
     return luma.score_image(output, convert_to_tensor(pair.high).to(output.device), shaved)
 
 
-class FirstImages:
-    """The first `count` images of the first column of asr.evaluate, at training.validation_scale.
-
-    Raises `UserError` when the data set was not fetched.
-    """
-
-    def __init__(self, config: Config, count: int) -> None:
-        settings = config["asr"]
-        self.column, self.dataset = next(iter(settings["evaluate"].items()))
-        self.scale = settings["training"]["validation_scale"]
-        self.border = compute_border(self.column, self.scale, config)
-        images = list_source_images(self.dataset, config, self.scale)[:count]
-        self.pairs = [build_pair(i, self.scale, settings["downsampling"]) for i in images]
-
-    def score(self, upsample: Upsample) -> list[luma.LumaScore]:
-        """Score all images as `score_pair` does."""
-        return [score_pair(upsample, pair, self.border) for pair in self.pairs]
-
-
 def score_set(
     upsample: Upsample,
     column: str,
@@ -131,48 +112,45 @@ def score_set(
 
 
 def evaluate_bicubic(config: Config, output: Path, state: Path) -> None:
-    """Score bicubic interpolation on all evaluation sets at every scale, as `score_column` does."""
-    for column in map_datasets_to_columns(config).values():
-        score_column(enlarge_bicubically, column, config, output, state, {}, {})
+    """Score bicubic interpolation on all evaluation sets at every scale, as `score_sets` does."""
+    score_sets(enlarge_bicubically, config, output, state, {}, {})
 
 
-def map_datasets_to_columns(config: Config) -> dict[str, str]:
-    """Map the data sets of config asr.evaluate to their columns in the tables."""
-    return {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
-
-
-def score_column(
+def score_sets(
     upsample: Upsample,
-    column: str,
     config: Config,
     output: Path,
     state: Path,
     weights: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> None:
-    """Score a column of the tables at every scale and write the scores into the folder `output`.
+    """Score all evaluation sets at every scale and write the scores into the folder `output`.
 
     Writes <data set>_x<scale>.csv, one row per image, and beside it a .json with the data set, the
     way it was measured, `weights` (their checksum), `facts`, and under `depends_on` its
     dependencies. Files are named by data set, not by column, because a column may show another
     data set later.
     """
-    dataset = config["asr"]["evaluate"][column]
-    settings = collect_dependencies("asr_bicubic", column, config)
-    content = {"content_sha256": locate_dataset(dataset, config).digest_content()}
-    described = describe_pixels(dataset, config)
-    for scale in config["asr"]["scales"]:
-        path = output / f"{dataset}_x{scale:g}.csv"
-        description = {
-            "datasets": [described],
-            "scale": scale,
-            "downsampling": config["asr"]["downsampling"],
-            "shaved": compute_border(column, scale, config),
+    asr = config["asr"]
+    for dataset, column in {name: column for column, name in asr["evaluate"].items()}.items():
+        shared = {
+            **collect_dependencies("asr_bicubic", column, config),
             **weights,
+            "content_sha256": locate_dataset(dataset, config).digest_content(),
         }
-        dependencies = {**settings, **weights, **content, "scale": scale}
-        # Scores of another device are not called those of this one.
-        kept = {**dependencies, **{name: identify_device(facts[name]) for name in facts}}
-        rows = score_set(upsample, column, scale, config, state, kept)
-        write_csv(path, ASR_SCORE_COLUMNS, rows)
-        write_json(path.with_suffix(".json"), {**description, **facts, "depends_on": dependencies})
+        description = {
+            "datasets": [describe_pixels(dataset, config)],
+            "downsampling": asr["downsampling"],
+            **weights,
+            **facts,
+        }
+        for scale in asr["scales"]:
+            dependencies = {**shared, "scale": scale}
+            # Scores of another device are not called those of this one.
+            kept = {**dependencies, **{name: identify_device(facts[name]) for name in facts}}
+            rows = score_set(upsample, column, scale, config, state, kept)
+            path = output / f"{dataset}_x{scale:g}.csv"
+            write_csv(path, ASR_SCORE_COLUMNS, rows)
+            of_scale = {"scale": scale, "shaved": compute_border(column, scale, config)}
+            content = {**description, **of_scale, "depends_on": dependencies}
+            write_json(path.with_suffix(".json"), content)

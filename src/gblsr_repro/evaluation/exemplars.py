@@ -87,7 +87,7 @@ def write_enlarged(config: Config, runs: Sequence[Path], output: Path) -> None:
         write_png(output / BICUBIC / file, enlarge_bicubically(pair.low, *pair.high.shape[:2]))
     for run in runs:
         model = load_run(run, ASRModel, config, device)
-        upsample = build_upsampler(model, config, device)
+        upsample = build_upsampler(model, config)
         with torch.inference_mode():
             for file, pair in pairs.items():
                 enlarged = upsample(pair.low, *pair.high.shape[:2])

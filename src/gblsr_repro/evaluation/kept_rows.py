@@ -31,8 +31,8 @@ def compute_rows(
     alone, and return values that JSON holds exactly. While another process computes the same rows
     this one waits. Raises `UserError` when the file cannot be written.
     """
-    text = json.dumps(dependencies, sort_keys=True)
-    path = folder / f"{name}.{compute_short_checksum(text)}.jsonl"
+    checksum = compute_short_checksum(json.dumps(dependencies, sort_keys=True))
+    path = folder / f"{name}.{checksum}.jsonl"
 
     def wait() -> None:
         log.info("%s: waiting for another process, which computes the same", label)
@@ -47,7 +47,8 @@ def compute_rows(
                 stream.truncate(size)  # a line that a kill left unfinished goes
                 for position in range(len(rows), count):
                     rows.append(compute(position))
-                    stream.write(_format_line(rows[-1]))
+                    text = json.dumps(rows[-1])
+                    stream.write(f"{compute_short_checksum(text)} {text}\n".encode())
                     stream.flush()
                     progress.update()
         except OSError as error:
@@ -55,14 +56,11 @@ def compute_rows(
         return rows
 
 
-def _format_line(row: KeptRow) -> bytes:
-    """Format a row as a line: a checksum and JSON."""
-    text = json.dumps(row)
-    return f"{compute_short_checksum(text)} {text}\n".encode()
-
-
 def _read_rows(path: Path) -> tuple[list[KeptRow], int]:
-    """Read the rows in a file up to the first damaged line; return them and their bytes' number."""
+    """Read the rows in a file up to the first damaged line; return them and their bytes' number.
+
+    A line is the checksum of a row and the row as JSON.
+    """
     rows: list[KeptRow] = []
     size = 0
     for line in path.read_bytes().splitlines(keepends=True) if path.is_file() else []:

@@ -21,9 +21,10 @@ A model is timed by two clocks:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,8 @@ import torch
 from torch import Tensor
 
 from .. import devices, runtime
-from ..config import Config
+from ..config import Arm, Config, Method, locate_row
+from ..dependencies import collect_dependencies
 from ..files import write_csv, write_json
 from ..progress import log
 from . import PAPER
@@ -45,21 +47,8 @@ if TYPE_CHECKING:
 # Peak memory over the bytes that autograd saves: the published ratio (see above), and on a CPU the
 # highest that was measured, of LTE-SwinIR on an image of Set14.
 PEAK_OVER_SAVED = {"cuda": 1.25, "cpu": 1.75}
+RULES = {Arm: "latency", Method: "asr_latency"}
 EXAMPLE_SIDE = 32  # side of the image for which the bytes that autograd saves are counted
-
-
-@dataclass(frozen=True)
-class Clock:
-    """A way to time a model: the name of the clock and the call that it times.
-
-    With `gradients` autograd records them, and a call saves `saved_per_pixel` bytes for a backward
-    pass per pixel that it encodes.
-    """
-
-    name: str
-    call: Call
-    gradients: bool = False
-    saved_per_pixel: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +78,7 @@ class Timer:
     """Times a model on a device by the clocks of config latency.clocks.
 
     `plain_call` is timed by the paper's clock, with gradients recorded if `gradients` is set;
-    `user_call` by the fast one.
+    `user_call` by the fast one, which comes last: it changes the memory format of the model.
     """
 
     model: NativeModel | ASRModel
@@ -101,9 +90,9 @@ class Timer:
 
     def write_times(
         self,
-        subject: Mapping[str, Any],
+        row: Arm | Method,
+        seed: int,
         sets: Mapping[str, TimedSet],
-        dependencies: Mapping[str, Any],
         output: Path,
         columns: Sequence[str],
         state: Path,
@@ -111,98 +100,79 @@ class Timer:
         """Time every image of every set by every clock and write the times.
 
         Writes `columns` of a row per image and clock to <set>.csv in the folder `output`, and
-        beside it a .json with the `subject` (an arm or method first), the facts of the set, the
-        device and way of measuring, and the decoder path that the model took by clock.
-        `dependencies` are those of all times. Times are kept image by image in the folder `state`,
-        for this device (see `compute_rows`).
+        beside it a .json with the arm or method, the facts of the set, the device, and the decoder
+        paths that the model took by clock. Times are kept image by image in the folder `state`, for
+        this device (see `compute_rows`).
 
         A set that does not fit into memory is left out by that clock as a whole, with a warning, so
         that its means are over the same images for every model.
         """
-        label = next(iter(subject.values()))
+        _, subject, label = locate_row(row)
+        dependencies = collect_dependencies(RULES[type(row)], row, self.config)
         rows: dict[str, list[dict[str, Any]]] = {name: [] for name in sets}
         not_timed: dict[str, dict[str, str]] = {name: {} for name in sets}
         # Times of another device or of other versions are not called those of this one.
-        shared = {
-            **dependencies,
+        made_by = {
             "device": runtime.describe_device(self.device),
             "versions": runtime.list_versions(),
         }
-        for clock in self.build_clocks():
-            for name, timed in sets.items():
-                try:
-                    rows[name] += compute_rows(
-                        state,
-                        f"{name}_{clock.name}",
-                        {**shared, **timed.dependencies},
-                        len(timed.inputs),
-                        self._build_timing(name, timed.inputs, clock),
-                        f"time {label} on {name} by the clock {clock.name}",
-                    )
-                except MemoryShortage as error:
-                    log.warning(
-                        "%s: %s is not timed by the clock %s, since %s",
-                        label, name, clock.name, error,
-                    )  # fmt: skip
-                    not_timed[name][clock.name] = str(error)
-                    runtime.release_memory(self.device)
-        description = {**subject, **describe_measurement(self.config, self.device)}
-        description["gradients_recorded"] = self.gradients
+        clocks = self.config["latency"]["clocks"]
+        for clock, (name, timed) in product(clocks, sets.items()):
+            try:
+                rows[name] += compute_rows(
+                    state,
+                    f"{name}_{clock}",
+                    {**dependencies, **made_by, **timed.dependencies},
+                    len(timed.inputs),
+                    self._build_timing(name, timed.inputs, clock),
+                    f"time {label} on {name} by the clock {clock}",
+                )
+            except MemoryShortage as error:
+                log.warning(
+                    "%s: %s is not timed by the clock %s, since %s", label, name, clock, error
+                )
+                not_timed[name][clock] = str(error)
+                runtime.release_memory(self.device)
         for name, timed in sets.items():
             write_csv(output / f"{name}.csv", columns, rows[name])
-            facts = {
+            description = {
+                subject: label,
+                "seed": seed,
+                **made_by,
+                "git": runtime.describe_commit(),
+                "gradients_recorded": self.gradients,
                 **timed.facts,
                 "gpu_shared": _summarize_sharing(rows[name], f"{label}: the times of {name}"),
                 "not_timed": not_timed[name],
-                "decoder_paths": _list_paths(rows[name]),
+                "decoder_paths": {clock: _list_paths(rows[name], clock) for clock in clocks},
                 "depends_on": {**dependencies, **timed.dependencies},
             }
-            write_json(output / f"{name}.json", description | facts)
-
-    def build_clocks(self) -> Iterator[Clock]:
-        """Yield the clocks of config latency.clocks, to be used one after the other.
-
-        `fast` changes the memory format of the model, so `paper` must be used before it.
-        """
-
-        def call_without_gradients(images: Tensor) -> Any:
-            with torch.inference_mode():
-                return self.user_call(images)
-
-        for name in self.config["latency"]["clocks"]:
-            if name == PAPER:
-                yield Clock(name, self.plain_call, self.gradients, self._count_saved_per_pixel())
-            else:
-                runtime.prepare_for_inference(self.model, self.device)
-                yield Clock(name, call_without_gradients)
-
-    def _count_saved_per_pixel(self) -> float:
-        """Count the bytes per encoded pixel that autograd saves in a plain call."""
-        if not self.gradients:
-            return 0.0
-        example = torch.zeros(1, 3, EXAMPLE_SIDE, EXAMPLE_SIDE, device=self.device)
-        saved = count_saved_bytes(self.plain_call, example, self.model)
-        return saved / self.model.encoder.extend_length(EXAMPLE_SIDE) ** 2
+            write_json(output / f"{name}.json", description)
 
     def _build_timing(
-        self, dataset: str, inputs: Sequence[TimedInput], clock: Clock
+        self, dataset: str, inputs: Sequence[TimedInput], clock: str
     ) -> Callable[[int], dict[str, Any]]:
         """Build the function that times the image at a position and returns its row.
 
-        A row holds dataset, image, height and width of the input, clock, the path that the model
-        took, `timing.TIME_COLUMNS`, and whether other processes used the GPU. The function raises
-        `MemoryShortage` before the first image if the largest one would not fit.
+        The model gets the memory format of the clock's call. A row holds dataset, image, height and
+        width of the input, clock, the path that the model took, `timing.TIME_COLUMNS`, and whether
+        other processes used the GPU. The function raises `MemoryShortage` before the first image if
+        the largest one would not fit.
         """
-        check_memory = cache(partial(_check_memory, clock, inputs, self.device))
+        gradients = self.gradients and clock == PAPER
+        timed_call = self.plain_call
+        if clock != PAPER:
+            runtime.prepare_for_inference(self.model, self.device)
+            timed_call = self._call_as_users_do
+        check_memory = cache(partial(self._check_memory, inputs))
 
         def time_image(position: int) -> dict[str, Any]:
-            check_memory()
+            if gradients:
+                check_memory()
             name, images = inputs[position].name, inputs[position].load()
-            call, passes = partial(clock.call, images), self.config["latency"]
+            call, passes = partial(timed_call, images), self.config["latency"]
             try:
-                times = time_call(
-                    call, self.device, passes["warmup"], passes["passes"], clock.gradients
-                )
+                times = time_call(call, self.device, passes["warmup"], passes["passes"], gradients)
             except torch.OutOfMemoryError as error:
                 first_line = str(error).partition("\n")[0]
                 raise MemoryShortage(f"the memory does not suffice: {first_line}") from error
@@ -210,37 +180,37 @@ class Timer:
             place = {"dataset": dataset, "image": name, "height": height, "width": width}
             # Asked after every image: a process may come and go while a set is timed.
             shared = {"gpu_shared": devices.is_gpu_shared(self.device)}
-            return place | {"clock": clock.name, "path": self.model.path} | times | shared
+            return place | {"clock": clock, "path": self.model.path} | times | shared
 
         return time_image
 
+    def _call_as_users_do(self, images: Tensor) -> Any:
+        """Call the model under inference mode."""
+        with torch.inference_mode():
+            return self.user_call(images)
 
-def _list_paths(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """List the distinct paths that the model took, by clock."""
-    paths: dict[str, list[str]] = {}
-    for row in rows:
-        taken = paths.setdefault(row["clock"], [])
-        if row["path"] not in taken:
-            taken.append(row["path"])
-    return paths
+    def _check_memory(self, inputs: Sequence[TimedInput]) -> None:
+        """Raise `MemoryShortage` if gradients of the largest image do not fit into memory.
+
+        Checked beforehand, because running out of CPU memory ends the process without an exception.
+        """
+        example = torch.zeros(1, 3, EXAMPLE_SIDE, EXAMPLE_SIDE, device=self.device)
+        saved = count_saved_bytes(self.plain_call, example, self.model)
+        saved_per_pixel = saved / self.model.encoder.extend_length(EXAMPLE_SIDE) ** 2
+        largest = max(inputs, key=lambda image: image.pixels)
+        needed = PEAK_OVER_SAVED[self.device.type] * saved_per_pixel * largest.pixels
+        runtime.release_memory(self.device)
+        free = runtime.measure_free_memory(self.device)
+        if needed > free:
+            raise MemoryShortage(
+                f"{largest.name} would take about {needed / 2**30:.1f} GiB with gradients recorded "
+                f"and {free / 2**30:.1f} GiB are free"
+            )
 
 
-def _check_memory(clock: Clock, inputs: Sequence[TimedInput], device: torch.device) -> None:
-    """Raise `MemoryShortage` if the memory does not suffice for the largest image.
-
-    Checked beforehand, because running out of CPU memory ends the process without an exception.
-    """
-    if not clock.saved_per_pixel:
-        return
-    largest = max(inputs, key=lambda image: image.pixels)
-    needed = PEAK_OVER_SAVED[device.type] * clock.saved_per_pixel * largest.pixels
-    runtime.release_memory(device)
-    free = runtime.measure_free_memory(device)
-    if needed > free:
-        raise MemoryShortage(
-            f"{largest.name} would take about {needed / 2**30:.1f} GiB with gradients recorded and "
-            f"{free / 2**30:.1f} GiB are free"
-        )
+def _list_paths(rows: Iterable[Mapping[str, Any]], clock: str) -> list[str]:
+    """List the distinct paths that the model took by a clock."""
+    return [*dict.fromkeys(row["path"] for row in rows if row["clock"] == clock)]
 
 
 def _summarize_sharing(rows: Sequence[Mapping[str, Any]], times: str) -> bool | None:
@@ -255,18 +225,3 @@ def _summarize_sharing(rows: Sequence[Mapping[str, Any]], times: str) -> bool | 
             times,
         )
     return any(answers) if answers else None
-
-
-def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]:
-    """Describe the device and the way times are measured."""
-    cuda = device.type == "cuda"
-    return {
-        "device": runtime.describe_device(device),
-        "timer": "CUDA events" if cuda else "monotonic clock",
-        "peak_memory": "CUDA tensors, MiB" if cuda else None,
-        "clocks": config["latency"]["clocks"],
-        "warmup": config["latency"]["warmup"],
-        "passes": config["latency"]["passes"],
-        "versions": runtime.list_versions(),
-        "git": runtime.describe_commit(),
-    }

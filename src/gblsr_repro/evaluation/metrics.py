@@ -18,7 +18,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..config import Config
-from ..errors import UserError
 from . import REGIONS
 
 # The constants (K L)^2 of SSIM (Wang et al. 2004) for the peak value L = 1.
@@ -44,14 +43,8 @@ def average_channels(images: Tensor) -> Tensor:
 
 
 def cut_into_patches(planes: Tensor, patch: int) -> Tensor:
-    """Cut (..., H, W) into (..., h, w, P, P); `UserError` unless P divides H and W."""
-    height, width = planes.shape[-2:]
-    if height % patch or width % patch:
-        raise UserError(
-            f"Images of {height}x{width} pixels do not divide into patches of {patch}; set "
-            f"native.data.image_size to a multiple of native.model.patch."
-        )
-    cut = planes.unflatten(-1, (width // patch, patch)).unflatten(-3, (height // patch, patch))
+    """Cut (..., H, W) into (..., h, w, P, P); P divides H and W."""
+    cut = planes.unflatten(-1, (-1, patch)).unflatten(-3, (-1, patch))
     return cut.transpose(-3, -2)
 
 

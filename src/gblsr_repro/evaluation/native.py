@@ -73,8 +73,8 @@ def evaluate_run(
 
         def score(position: int, array: ImageArray = array) -> dict[str, Any]:
             truth = array.load_images([position], device)
-            names, images = [array.names[position]], reconstruct(model, truth)
-            return score_images(names, images, truth, thresholds, settings, perceptual)[0]
+            scores = score_image(reconstruct(model, truth), truth, thresholds, settings, perceptual)
+            return {"image": array.names[position], **scores}
 
         label = f"evaluate {arm.arm} seed {seed} on {name}"
         facts = {"dataset": name, "images": count, "depends_on": dependencies}
@@ -95,33 +95,28 @@ def reconstruct(model: NativeModel, images: Tensor) -> Tensor:
     return model(images).clamp(0, 1)
 
 
-def score_images(
-    names: Sequence[str],
-    images: Tensor,
+def score_image(
+    image: Tensor,
     truth: Tensor,
     thresholds: regions.RegionThresholds,
     settings: MetricConstants,
     perceptual: PerceptualDistance,
-) -> list[dict[str, Any]]:
-    """Score clamped reconstructions (B, 3, H, W) against the `truth`; return a row per image.
+) -> dict[str, float | None]:
+    """Score a clamped reconstruction (1, 3, H, W) against the `truth`; return `SCORE_COLUMNS`.
 
-    Keys are `SCORE_COLUMNS`. Metrics of a region without patches are None.
+    Those but the image's name. Metrics of a region without patches are None.
     """
-    columns: dict[str, list[float | None]] = {
-        name: measure(images, truth, settings).tolist()
+    scores: dict[str, float | None] = {
+        name: measure(image, truth, settings).item()
         for name, measure in metrics.WHOLE_IMAGE.items()
     }
-    columns["border_step"], columns["center_step"] = metrics.measure_border_steps(images, settings)
     mask = metrics.compute_edge_mask(truth, settings)
-    columns["lpips"] = perceptual.measure_lpips(images, truth).tolist()
-    columns["edge_lpips"] = perceptual.measure_edge_lpips(images, truth, mask).tolist()
-    rows: list[dict[str, Any]] = []
-    for position, name in enumerate(names):
-        scores = {column: values[position] for column, values in columns.items()}
-        rows.append({"image": name} | dict.fromkeys(SCORE_COLUMNS[1:]) | scores)
+    scores["lpips"] = perceptual.measure_lpips(image, truth).item()
+    scores["edge_lpips"] = perceptual.measure_edge_lpips(image, truth, mask).item()
+    steps = metrics.measure_border_steps(image, settings)
+    (scores["border_step"],), (scores["center_step"],) = steps
     labels = regions.label_patches(truth, thresholds, settings)
     for metric, measure in metrics.PER_PATCH.items():
-        means = metrics.average_regions(measure(images, truth, settings), labels)
-        for row, by_region in zip(rows, means, strict=True):
-            row |= {f"{metric}_{region}": mean for region, mean in by_region.items()}
-    return rows
+        (means,) = metrics.average_regions(measure(image, truth, settings), labels)
+        scores |= {f"{metric}_{region}": mean for region, mean in means.items()}
+    return scores

@@ -8,7 +8,6 @@ from pathlib import Path
 from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import ImageArray
-from ..dependencies import collect_dependencies
 from ..models.base import PLAIN
 from ..models.native import NativeModel
 from . import latency, timing
@@ -34,7 +33,4 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path, st
         sets[column] = latency.TimedSet(images, {"array_sha256": array.description["sha256"]})
     model = NativeModel.build(arm, config, seed).eval().to(device)
     timer = latency.Timer(model, config, device, partial(model, path=PLAIN), model, False)
-    dependencies = collect_dependencies("latency", arm, config)
-    timer.write_times(
-        {"arm": arm.arm, "seed": seed}, sets, dependencies, output, LATENCY_COLUMNS, state
-    )
+    timer.write_times(arm, seed, sets, output, LATENCY_COLUMNS, state)

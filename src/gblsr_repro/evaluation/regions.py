@@ -98,6 +98,5 @@ def write_thresholds(config: Config, array: Path, output: Path) -> None:
     """Compute the thresholds from a standardized array (.npy) and write them as JSON."""
     settings = MetricConstants.from_config(config)
     opened = ImageArray.open(array)
-    patches_per_image = (opened.size // settings.patch) ** 2
-    images = math.ceil(settings.region_patches / max(patches_per_image, 1))
+    images = math.ceil(settings.region_patches / (opened.size // settings.patch) ** 2)
     compute_thresholds(opened.load_images(slice(images)), settings).write(output)

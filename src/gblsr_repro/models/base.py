@@ -11,14 +11,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from ..config import Config
+from ..config import Arm, Config, Method, locate_row
+from ..dependencies import list_classes
 from ..errors import UserError, build_syntax_error
 from ..wording import suggest
 from .layers import extend_by_mirroring
@@ -118,11 +118,13 @@ class Model(nn.Module):
 
     Images and colors are RGB with values in [0, 1], colors unclamped. On the plain path the encoder
     computes as published, too. `benchmark` is the section of the config that the model is built
-    from, `subject` the key of a run's metadata that names its row.
+    from, `subject` the key of a run's metadata that names its row, `bases` the classes that its
+    encoder and its decoder extend.
     """
 
     benchmark: ClassVar[str]
     subject: ClassVar[str]
+    bases: ClassVar[tuple[type[Encoder], type[Decoder]]]
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
@@ -132,15 +134,32 @@ class Model(nn.Module):
         self.name = ""
 
     @classmethod
-    def assemble(cls, row: Any, config: Config) -> Self:
+    def assemble(cls, row: Arm | Method, config: Config) -> Self:
         """Build an untrained arm or method, without seeding the random generators.
 
-        Raises `UserError` for a class or an option that does not exist.
+        Raises `UserError` for a class, a setting or an option that does not exist.
         """
-        raise NotImplementedError
+        place = f"config/{cls.subject}s.tsv, {cls.subject} {locate_row(row)[2]}"
+        section, section_name = config[cls.benchmark]["model"], f"{cls.benchmark}.model"
+        names = list_classes(row)
+        encoder_class = find_class(names[0], cls.bases[0], f"{place}: encoder")
+        decoder_class = find_class(names[1], cls.bases[1], f"{place}: decoder")
+        classes = (encoder_class, decoder_class)
+        encoder_options, decoder_options = select_options(row.options, classes, place)
+        for_encoder, for_decoder = (
+            select_class_settings(component, section, section_name) for component in classes
+        )
+        encoder = encoder_class(for_encoder, **encoder_options)
+        for_decoder |= cls.describe_input(encoder, config)
+        return cls(encoder, decoder_class(for_decoder, **decoder_options))
 
     @classmethod
-    def build(cls, row: Any, config: Config, seed: int) -> Self:
+    def describe_input(cls, encoder: Encoder, config: Config) -> dict[str, Any]:
+        """Describe the decoder's input: what it is built from besides the settings it names."""
+        return {}
+
+    @classmethod
+    def build(cls, row: Arm | Method, config: Config, seed: int) -> Self:
         """Build an untrained arm or method; `seed` determines every random draw.
 
         Seeds torch's generators and builds the encoder first, so that models of one seed and
@@ -151,7 +170,7 @@ class Model(nn.Module):
         return cls.assemble(row, config)
 
     @classmethod
-    def count(cls, row: Any, config: Config) -> int:
+    def count(cls, row: Arm | Method, config: Config) -> int:
         """Count the trainable parameters of an arm or method, from its shapes alone."""
         return count_parameters(build_on_meta(lambda: cls.assemble(row, config)))
 
@@ -161,8 +180,6 @@ class Model(nn.Module):
 
     def encode(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode images (B, 3, H, W) into features (B, D, h, w)."""
-        if images.ndim != 4 or images.shape[1] != COLORS:
-            raise ValueError(f"images must be (B, 3, H, W), not {tuple(images.shape)}")
         return self.encoder(self.prepare_images(images), path)
 
     def get_bandwidth(self) -> float | None:
@@ -195,12 +212,6 @@ def find_class(name: str, base: type[Found], place: str) -> type[Found]:
         raise UserError(
             f"{place} {name!r} cannot be imported ({error}); correct the name, or have the module "
             "in src/, in a folder that PYTHONPATH names, or installed."
-        ) from error
-    except Exception as error:  # whatever the code of a user's module raises
-        line = traceback.extract_tb(error.__traceback__)[-1]
-        raise UserError(
-            f"{place} {name!r} cannot be imported ({type(error).__name__}: {error}, in "
-            f"{line.filename}, line {line.lineno}); correct that module."
         ) from error
     classes = {
         key: value
@@ -240,8 +251,7 @@ def select_options(
     names = " and ".join(component.__name__ for component in components)
     for name, value in options.items():
         if name not in allowed:
-            have = "have" if len(components) > 1 else "has"
-            raise UserError(f"{place}: {names} {have} no option {name!r}; {suggest(name, allowed)}")
+            raise UserError(f"{place}: {names} have no option {name!r}; {suggest(name, allowed)}")
         values = allowed[name]
         if isinstance(values, tuple):
             if value not in values:

@@ -21,6 +21,15 @@ class SpectralDecoder(PatchDecoder):
     agree. `raw_bandwidth` and `raw_order` are its two zero-initialized outputs.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "features",
+        "patch",
+        "modes",
+        "cutoff_sharpness",
+        "order_range",
+        "coefficient_std",
+        "bandwidth_range",
+    )
     full_order: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -144,16 +153,6 @@ class FixedDecoder(SpectralDecoder):
 class ScalarDecoder(SpectralDecoder):
     """GB-LSR-Scalar: one trained bandwidth for all patches and images, the full order."""
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (
-        "features",
-        "patch",
-        "modes",
-        "cutoff_sharpness",
-        "order_range",
-        "coefficient_std",
-        "bandwidth_range",
-    )
-
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section)
         self.range = section["bandwidth_range"]
@@ -175,15 +174,6 @@ class ScalarDecoder(SpectralDecoder):
 class BandwidthDecoder(SpectralDecoder):
     """GB-LSR-Bandwidth: a bandwidth per patch on a logarithmic scale, the full order."""
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (
-        "features",
-        "patch",
-        "modes",
-        "cutoff_sharpness",
-        "order_range",
-        "coefficient_std",
-        "bandwidth_range",
-    )
     map_to_bandwidth = staticmethod(spectral.map_to_log_bandwidth)
 
     def __init__(self, section: Mapping[str, Any]) -> None:

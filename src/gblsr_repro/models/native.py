@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..config import Arm, Config, list_arms
-from .base import QUERY_CHUNK, Model, find_class, select_class_settings, select_options
+from ..config import Config, list_arms
+from .base import QUERY_CHUNK, Model
 from .coordinates import convert_to_pixel_positions
 from .decoders import PatchDecoder
 from .encoder import PatchEncoder
@@ -46,19 +44,9 @@ class NativeModel(Model):
     """
 
     benchmark, subject = "native", "arm"
+    bases = (PatchEncoder, PatchDecoder)
     encoder: PatchEncoder
     decoder: PatchDecoder
-
-    @classmethod
-    def assemble(cls, row: Arm, config: Config) -> Self:
-        """Build an untrained arm without seeding the random generators."""
-        section, classes = config["native"]["model"], find_classes(row)
-        encoder, decoder = classes
-        for_encoder, for_decoder = (
-            select_class_settings(component, section, "native.model") for component in classes
-        )
-        (options,) = select_options(row.options, [decoder], f"config/arms.tsv, arm {row.arm}")
-        return cls(encoder(for_encoder), decoder(for_decoder, **options))
 
     def prepare_images(self, images: Tensor) -> Tensor:
         """Pad the images to multiples of the patch side."""
@@ -107,17 +95,6 @@ class NativeModel(Model):
                 f"{height} x {width} pixels"
             )
         return compute_padding(height, width, patch)
-
-
-def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
-    """Find the classes of an arm's encoder and decoder.
-
-    Raises `UserError` if they do not exist or do not have the options of the row.
-    """
-    place = f"config/arms.tsv, arm {arm.arm}"
-    decoder = find_class(arm.decoder, PatchDecoder, f"{place}: decoder")
-    select_options(arm.options, [decoder], place)
-    return PatchEncoder, decoder
 
 
 def count_arm_parameters(config: Config) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -151,7 +151,7 @@ class _Run:
             self.optimizer.load_state_dict(state["optimizer"])
             checkpoint.restore_random_state(state["random"])
             self.step, self.losses = state["step"], state["losses"]
-            names = ("rows", "wall_seconds", "resumed", "peak_memory_mib", "trained_by")
+            names = [each.name for each in fields(TrainingLog)]
             self.training_log = TrainingLog(**{name: state[name] for name in names})
             self.training_log.resumed += self.step < self.steps
             if self.step == self.steps:
@@ -228,11 +228,9 @@ class _Run:
                 "optimizer": self.optimizer.state_dict(),
                 "random": checkpoint.get_random_state(),
                 "losses": self.losses,
-                "rows": self.training_log.rows,
+                **vars(self.training_log),
                 "wall_seconds": self.count_wall_seconds(),
-                "resumed": self.training_log.resumed,
                 "peak_memory_mib": self.measure_peak_memory(),
-                "trained_by": self.training_log.trained_by,
             },
         )
 

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 
 from ..config import Config
+from ..data.sources import list_source_images
 from ..evaluation.asr import build_upsampler
-from ..evaluation.asr_scores import FirstImages
+from ..evaluation.asr_scores import build_pair, compute_border, score_pair
 from ..files import read_csv, write_csv
 from ..models.asr.model import ASRModel
 from ..progress import log
@@ -23,23 +24,28 @@ class ValidationCurve:
     """The validation curve: mean PSNR-Y and SSIM-Y of a few images, every `validate_every` steps.
 
     The images are the first ones of the first column of asr.evaluate, at validation_scale. They
-    select nothing: the weights of the last step are the result.
+    select nothing: the weights of the last step are the result. Raises `UserError` when the data
+    set was not fetched.
     """
 
-    def __init__(self, model: ASRModel, config: Config, path: Path, device: torch.device) -> None:
-        settings = config["asr"]["training"]
-        self.model, self.config, self.path, self.device = model, config, path, device
+    def __init__(self, model: ASRModel, config: Config, path: Path) -> None:
+        asr, settings = config["asr"], config["asr"]["training"]
+        self.model, self.path = model, path
+        self.upsample = build_upsampler(model, config)
         self.every, self.steps = settings["validate_every"], settings["steps"]
-        self.images = FirstImages(config, settings["validation_images"])
+        self.column, dataset = next(iter(asr["evaluate"].items()))
+        self.scale = settings["validation_scale"]
+        self.border = compute_border(self.column, self.scale, config)
+        images = list_source_images(dataset, config, self.scale)[: settings["validation_images"]]
+        self.pairs = [build_pair(image, self.scale, asr["downsampling"]) for image in images]
 
     def measure_after_step(self, step: int) -> None:
         """Measure and write the curve, after every `validate_every` steps and after the last."""
         if step % self.every and step != self.steps:
             return
-        upsample = build_upsampler(self.model, self.config, self.device)
         self.model.eval()
         with torch.no_grad():
-            scores = self.images.score(upsample)
+            scores = [score_pair(self.upsample, pair, self.border) for pair in self.pairs]
         self.model.train()
         means = [fmean(values) for values in zip(*scores, strict=True)]
         # A run that resumed from an earlier step has measured the later steps before.
@@ -47,5 +53,4 @@ class ValidationCurve:
         rows: list[Mapping[str, Any]] = [row for row in written if int(row["step"]) < step]
         rows.append(dict(zip(VALIDATION_COLUMNS, (step, *means, len(scores)), strict=True)))
         write_csv(self.path, VALIDATION_COLUMNS, rows)
-        column, scale = self.images.column, self.images.scale
-        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], column, scale)
+        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], self.column, self.scale)

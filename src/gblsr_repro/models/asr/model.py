@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ...config import Config, Method
-from ..base import PLAIN, Encoder, Model, find_class, select_class_settings, select_options
+from ...config import Config
+from ..base import PLAIN, Encoder, Model
 from .decoders import QueryDecoder
 from .local_ensemble import Length, RenderArea, compute_pixel_taps, compute_shown_size
 
@@ -40,25 +40,16 @@ class ASRModel(Model):
     """
 
     benchmark, subject = "asr", "method"
+    bases = (Encoder, QueryDecoder)
     encoder: Encoder
     decoder: QueryDecoder
     colors = NORMALIZED
 
     @classmethod
-    def assemble(cls, row: Method, config: Config) -> Self:
-        """Build an untrained method without seeding the random generators."""
-        section, classes = config["asr"]["model"], find_classes(row)
-        encoder_class, decoder_class = classes
-        for_encoder, for_decoder = (
-            select_class_settings(component, section, "asr.model") for component in classes
-        )
-        encoder_options, decoder_options = select_options(
-            row.options, classes, f"config/methods.tsv, method {row.method}"
-        )
-        encoder = encoder_class(for_encoder, **encoder_options)
+    def describe_input(cls, encoder: Encoder, config: Config) -> dict[str, Any]:
+        """Describe the decoder's input: the encoder's features and the largest trained scale."""
         largest = config["asr"]["training"]["scale_range"][1]
-        for_decoder |= {"features": encoder.features, "largest_scale": largest}
-        return cls(encoder, decoder_class(for_decoder, **decoder_options))
+        return {"features": encoder.features, "largest_scale": largest}
 
     def prepare_images(self, images: Tensor) -> Tensor:
         """Convert images with values in [0, 1] to the range that the network takes."""
@@ -179,15 +170,3 @@ def enlarge_area(images: Tensor, size: tuple[Length, Length], area: RenderArea) 
         share = taps.weight[1].to(images.dtype)
         images = torch.lerp(lower, upper, share[:, None] if dim == 2 else share)
     return images
-
-
-def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
-    """Find the classes of a method's encoder and decoder.
-
-    Raises `UserError` if they do not exist or do not have the options of the row.
-    """
-    place = f"config/methods.tsv, method {method.method}"
-    encoder = find_class(method.encoder, Encoder, f"{place}: encoder")
-    decoder = find_class(method.decoder, QueryDecoder, f"{place}: decoder")
-    select_options(method.options, [encoder, decoder], place)
-    return encoder, decoder

@@ -159,8 +159,7 @@ class RDN(Encoder):
         """Encode normalized images (B, 3, H, W) into features (B, G0, H, W)."""
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        # A compiler plans buffers by itself.
-        if path == PLAIN or torch.compiler.is_compiling() or not _should_use_buffers(x):
+        if path == PLAIN or not _should_use_buffers(x):
             fused = self._run_by_definition(x)
         else:
             fused = self._run_in_buffers(x)
