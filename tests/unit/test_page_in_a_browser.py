@@ -140,9 +140,6 @@ def test_missing_scores_are_said_plainly(page):
     assert "wire/seed0/kodak.csv has no image 'rocket'" in kodak.inner_text()
     choose(kodak, "GB-LSR-Full")
     assert "gblsr_full/seed0/kodak.csv does not exist" in kodak.inner_text()
-    enlarged = page.locator("#see-asr-set5-4")
-    choose(enlarged, "Nearest pixel")
-    assert "Nearest pixel: not scored" in enlarged.inner_text()
 
 
 def test_the_difference_from_the_original_is_four_times_as_bright(page):
@@ -160,14 +157,6 @@ def test_pixels_are_enlarged_sharply_and_a_large_picture_is_shown_amid(page, run
     file = run.root / "asr" / "exemplars" / "seed0" / "ground_truth" / "set5_x8.png"
     amid = np.asarray(Image.open(file))[22:278, 22:278]
     np.testing.assert_array_equal(seen, amid.repeat(3, 0).repeat(3, 1))
-
-
-def test_super_resolution_is_compared_on_every_set_at_two_scales(page, run):
-    asr = run.config["asr"]
-    for column in asr["evaluate"]:
-        for scale in (4, 8):
-            compared = page.locator(f"#see-asr-{column}-{scale}")
-            assert compared.get_by_role("radio").count() == 3 + len(asr["methods"])
 
 
 def list_claims(page) -> set[str]:
@@ -213,9 +202,8 @@ def test_every_table_figure_and_picture_has_an_address_and_the_file_it_was_made_
         assert link.get_attribute("href") == f"#{name}"
     frontier = page.locator("#frontier .links")
     files = {link.inner_text(): link.get_attribute("href") for link in frontier.locator("a").all()}
-    assert files["PNG"] == "figures/frontier.png"
+    assert files["frontier.png"] == "figures/frontier.png"
     assert files["native.csv"] == "aggregates/native.csv"
-    assert page.locator(files["scores of every image"]).count() == 1
 
 
 def test_no_condition_is_said_under_more_than_one_figure(page):
@@ -229,19 +217,3 @@ def test_a_narrow_screen_scrolls_what_is_wide_and_not_the_page(page):
     for compared in page.locator(".enlarge").all():
         compared.check()
     assert page.evaluate("document.documentElement.scrollWidth") == 400
-
-
-@pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)
-def test_a_dark_page_is_dark_and_its_pictures_are_as_they_are(page, run):
-    color = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert color == "rgb(20, 23, 26)"
-    kodak = page.locator("#see-native-kodak")
-    kodak.locator(".enlarge").uncheck()
-    file = run.root / "native" / "exemplars" / "seed0" / "ground_truth" / "kodak.png"
-    np.testing.assert_array_equal(look(kodak), np.asarray(Image.open(file)))
-
-
-def test_the_first_picture_is_printed(page):
-    page.emulate_media(media="print")
-    assert find_shown(page.locator("#see-native-kodak")).startswith("Original")
-    assert page.pdf().startswith(b"%PDF")

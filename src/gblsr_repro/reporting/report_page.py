@@ -14,19 +14,17 @@ from pathlib import Path
 
 from ..analysis.claims.verdicts import count_claims, read_claims
 from ..analysis.derived import psnr_gaps, read_value
-from ..analysis.provenance.differences import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods, read_items
 from ..errors import UserError
 from ..evaluation import list_compared_scales
 from ..files import write_text
-from ..metadata import read_metadata
 from ..progress import log
 from .captions import compose_caption
 from .claims import VERDICT_STYLES, count_by_topic, explain_verdicts, list_claims, summarize
 from .items import QUALITATIVE, build_possible, select_items
-from .layout import DASH, Table, format_number
+from .layout import Table, format_number
 from .names import name_dataset
 from .page import Links, PageSection, build_simple_table, list_links, render_html
 from .pictures import compare_methods, compare_reconstructions, embed_picture
@@ -47,10 +45,8 @@ SCORE_PATTERNS = (
     "native/metrics/*/seed*/[!.]*.csv", "asr/metrics/bicubic/[!.]*.csv",
     "asr/metrics/*/seed*/[!.]*.csv",
 )  # fmt: skip
-SCORES, CONDITIONS = "scores", "conditions"
-"""The addresses of the files with the scores of single images, and of what is said once."""
-OF_IMAGES = {"native", "ablation", "asr_quality"}
-"""The aggregates that average scores of images."""
+CONDITIONS = "conditions"
+"""The address of what is said once."""
 HOW_TO_COMPARE = (
     "One picture at a time, all in the same place: choose the first with the pointer, then change "
     "it with the arrow keys. Under each stand the scores of this very image and seed."
@@ -114,9 +110,8 @@ def _list_files(results: Path, folder: Path) -> PageSection:
     """List the files of the results folder that readers may want, as links."""
     links = _list_paths(results, FILE_PATTERNS, folder)
     scores = _list_paths(results, SCORE_PATTERNS, folder)
-    inside = [PageSection("Scores of every image", links=scores, folded=True, key=SCORES)]
-    text = "" if links else "No files yet."
-    return PageSection("Files", text, links=links, inside=inside if scores else [])
+    inside = [PageSection("Scores of every image", links=scores, folded=True)]
+    return PageSection("Files", links=links, inside=inside if scores else [])
 
 
 def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
@@ -174,33 +169,19 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
 
 def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
-    asr, methods = source.config["asr"], source.methods
-    scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
-    rows: list[Sequence[str]] = []
-    for dataset in asr["evaluate"]:
-        gain = {
-            method: read_value(source, psnr_gaps, method, BICUBIC, [(dataset, scale)])
-            for method in list_methods(source.config)
-        }
-        gain = {method: value for method, value in gain.items() if not math.isnan(value)}
-        if not gain:
-            continue
-        best = max(gain, key=gain.__getitem__)
+    asr, methods, rows = source.config["asr"], list_methods(source.config), []
+    scale = format_scale(min(asr["trained_scales"]))
+    for dataset in asr["evaluate"] if source.has("asr_quality") else ():
         bicubic = source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y")
-        row = (
-            name_dataset(source, "asr", dataset),
-            format_number(bicubic, "{:.1f}"),
-            _format_gain(gain.get(base, math.nan)),
-            f"{methods[best].name} {_format_gain(gain[best])}",
+        gains = (
+            read_value(source, psnr_gaps, method, BICUBIC, [(dataset, scale)]) for method in methods
         )
-        rows.append(row)
-    header = ("Set", "Bicubic", methods[base].name, "Best method")
+        numbers = (format_number(gain, "{:+z.2f}") for gain in gains)
+        name = name_dataset(source, "asr", dataset)
+        rows.append((name, format_number(bicubic, "{:.1f}"), *numbers))
+    header = ("Set", "Bicubic", *(method.name for method in methods.values()))
     caption = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
-    return build_simple_table(header, rows, "lrrl", caption)
-
-
-def _format_gain(value: float) -> str:
-    return format_number(value, "{:+z.2f} dB")
+    return build_simple_table(header, rows, "l" + "r" * (1 + len(methods)), caption)
 
 
 # --- tables and figures --------------------------------------------------------------------------
@@ -230,15 +211,11 @@ def _name_item(item: Item) -> str:
 
 
 def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
-    """List the files of an item, those that it was made of, and where the scores per image are."""
+    """List the files of an item and those that it was made of."""
     name = item.item
     files = [f"figures/{name}.png", f"figures/{name}.pdf", f"tables/{name}.tex"]
     files += [f"aggregates/{aggregate}.csv" for aggregate in item.needs]
-    names = {".png": "PNG", ".pdf": "PDF", ".tex": "LaTeX"}
-    paths = {names.get(Path(file).suffix, Path(file).name): source.results / file for file in files}
-    links = list_links(paths, folder)
-    if OF_IMAGES & {*item.needs} and _list_paths(source.results, SCORE_PATTERNS, folder):
-        links.append(("scores of every image", f"#{SCORES}"))
+    links = list_links({Path(file).name: source.results / file for file in files}, folder)
     return [*links, ("conditions", f"#{CONDITIONS}")]
 
 
@@ -282,29 +259,12 @@ def _embed_figure(source: Aggregates, item: Item) -> PageSection:
 
 
 def _build_provenance(source: Aggregates) -> PageSection:
-    """Build the section about what was run, the image arrays and the configuration."""
+    """Build the section about what was run, and the configuration."""
     try:
         inside = describe_runs(source)
     except UserError as error:
         inside = [PageSection("What was run", str(error))]
-    inside.append(_list_arrays(source.results))
     if (settings := source.results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
         inside.append(PageSection("Configuration of this run", code=code, folded=True))
     return PageSection("Provenance", inside=inside)
-
-
-def _list_arrays(results: Path) -> PageSection:
-    """List the image arrays with the checksums that the standardize step recorded."""
-    rows = []
-    for benchmark in BENCHMARKS:
-        for path in sorted((results / benchmark / "arrays").glob("*.json")):
-            metadata = read_metadata(path)
-            if metadata.get("sha256"):
-                images = str(metadata.get("images", DASH))
-                rows.append((f"{benchmark}/{path.stem}", images, str(metadata["sha256"])))
-    if not rows:
-        return PageSection("Image arrays", "No image array is standardized yet.")
-    caption = "Standardized images; two runs with the same checksums saw the same pixels."
-    table = build_simple_table(("Array", "Images", "SHA-256"), rows, caption=caption)
-    return PageSection("Image arrays", tables=[table])

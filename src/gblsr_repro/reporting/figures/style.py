@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ...analysis.reader import BICUBIC, Aggregates
@@ -152,33 +152,20 @@ def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
     axes.set_ylim(len(names) - room, room - 1)
 
 
-def choose_log_ticks(low: float, high: float, most: int = 8) -> list[float]:
-    """Choose round numbers from `low` to `high` (both above 0) as ticks of a logarithmic axis.
-
-    They are as dense as 1, 2, 5, 10, ... allows with at most `most` of them, else sparser.
-    """
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps, stride in (((1, 2, 5), 1), ((1, 3), 1), ((1,), 1), ((1,), 2), ((1,), 3)):
-        ticks = [m * 10.0**d for d in decades[::stride] for m in steps]
-        inside = [tick for tick in ticks if low <= tick <= high]
-        if len(inside) <= most:
-            break
-    return inside
-
-
-def set_ticks(axis: Axis, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
-    """Set the ticks of an axis, with `texts` or plain numbers beside them, and no minor ones."""
-    axis.set_ticks(ticks, texts or [f"{tick:g}" for tick in ticks])
-    axis.set_ticks([], minor=True)
+def make_logarithmic(axis: Axis) -> None:
+    """Make an axis logarithmic, with plain numbers at its decades, and between few of them."""
+    low, high = axis.get_data_interval()
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1, 3) if high / low < 100 else (1,), numticks=9))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def scale_time_axis(axes: Axes) -> None:
-    """Make the x axis logarithmic, with plain numbers, where the data span a wide ratio."""
-    low, high = axes.dataLim.intervalx
+    """Make the x axis logarithmic where the data span a wide ratio."""
+    low, high = axes.xaxis.get_data_interval()
     if low > 0 and high / low > LOG_FROM:
-        axes.set_xscale("log")
-        axes.autoscale_view()
-        set_ticks(axes.xaxis, choose_log_ticks(*axes.get_xlim()))
+        make_logarithmic(axes.xaxis)
 
 
 def annotate_rows(axes: Axes, texts: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
 from ...config import OWN
 from ...errors import UserError
-from ..captions import describe_seeds, list_missing_rows, name_own_rows
+from ..captions import describe_seeds, name_own_rows
 from ..names import name_dataset, select_compared_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
@@ -88,7 +88,6 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], lab
         describe_seeds(numbers),
         BICUBIC_NOTE if has_bicubic else None,
         describe_parameters(source, methods),
-        list_missing_rows(numbers),
     ]
     wide = len(keys) > SCALES_IN_FOOTNOTESIZE
     return Sheet(
