@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure, SubFigure
@@ -152,7 +152,7 @@ def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
     axes.set_ylim(len(names) - room, room - 1)
 
 
-def make_logarithmic(axis: Axis) -> None:
+def make_logarithmic(axis: XAxis | YAxis) -> None:
     """Make an axis logarithmic, with plain numbers at its decades, and between few of them."""
     low, high = axis.get_data_interval()
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})

@@ -114,8 +114,6 @@ def _build_quality(
         notes,
         evaluation_columns,
         significance,
-        size="scriptsize",
-        separation=2,
     )
 
 

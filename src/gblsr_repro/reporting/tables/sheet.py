@@ -108,8 +108,6 @@ class Sheet:
     notes: Sequence[str | None] = ()
     evaluation_columns: Sequence[str] | None = None
     significance: float | None = None
-    size: str = "footnotesize"
-    separation: float = 4
     printed: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property

@@ -112,7 +112,7 @@ def build_asr_latency(source: Aggregates) -> list[Sheet]:
     notes = [describe_parameters(source, methods), efficiency.describe_seeds(methods)]
     corner = ["Method", ""]
     return [
-        Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets, separation=2),
+        Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets),
     ]
 
 
@@ -175,7 +175,7 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
         efficiency.describe_seeds(methods),
     ]
     label, corner = f"asr_pareto_{part}", ["Variant", ""]
-    return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes, separation=2)]
+    return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes)]
 
 
 def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:

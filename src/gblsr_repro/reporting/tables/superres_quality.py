@@ -15,8 +15,6 @@ from ..names import name_dataset, select_compared_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
 MEGA = 1e6
-SCALES_IN_FOOTNOTESIZE = 3
-"""Columns with spreads that a page is wide enough for in the usual type size of tables."""
 BICUBIC_NOTE = "Bicubic interpolation is not trained and has no spread"
 
 
@@ -89,17 +87,8 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], lab
         BICUBIC_NOTE if has_bicubic else None,
         describe_parameters(source, methods),
     ]
-    wide = len(keys) > SCALES_IN_FOOTNOTESIZE
-    return Sheet(
-        label,
-        "l1" if wide else "l",
-        ["Method"],
-        columns,
-        groups,
-        notes,
-        size="scriptsize" if wide else "footnotesize",
-        separation=2 if wide else 4,
-    )
+    names = "l1" if len(keys) > 3 else "l"  # names wrap where the numbers need the width
+    return Sheet(label, names, ["Method"], columns, groups, notes)
 
 
 def describe_parameters(source: Aggregates, methods: Iterable[str]) -> str | None:
