@@ -90,16 +90,3 @@ def test_imported_weights_are_no_part_of_the_training_time(results):
     results.set_runs(imported=results.config["asr"]["methods"])
     with pytest.raises(UserError, match="has no run of the paper's arms; train one first"):
         results.build("compute_asr")
-
-
-def test_arms_of_the_authors_package_beside_the_papers_are_no_part_of_the_training_time(results):
-    arms = results.config["native"]["arms"]
-    results.config["native"]["arms"] = [*arms, "gblsr_scalar_order"]
-    results.set_runs()
-    *_, total, below = [row.cells for row in results.build("compute_native").rows]
-    assert total[1] == f"**{len(arms)}**"
-    assert below[0] == "Not of the paper and not in the total (Scalar order; 1 arm × 1 seed)"
-    results.config["native"]["arms"] = ["gblsr_scalar_order"]
-    results.set_runs()
-    with pytest.raises(UserError, match="no run of the paper's"):
-        results.build("compute_native")

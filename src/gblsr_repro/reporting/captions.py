@@ -15,9 +15,6 @@ from .items import list_differences
 WHERE_CONDITIONS = "front of report.pdf, or report.html"
 """Where the conditions of all tables and figures of a run stand once."""
 
-RowNumbers = Mapping[str, Summaries]
-"""The numbers of each row of a table, by the row's name."""
-
 
 @dataclass(frozen=True)
 class Caption:
@@ -97,8 +94,8 @@ def point_to_conditions(caption: Caption, provenance: Provenance) -> str:
 # --- what was measured ----------------------------------------------------------------------------
 
 
-def describe_seeds(rows: RowNumbers, spread: bool = True) -> str | None:
-    """Describe over how many seeds a table averages, and which rows have fewer."""
+def describe_seeds(rows: Mapping[str, Summaries], spread: bool = True) -> str | None:
+    """Describe over how many seeds a table averages its rows, and which have fewer."""
     counts = {name: {int(c.n) for c in row if c.n > 0} for name, row in rows.items()}
     all_counts = set().union(*counts.values())
     if not all_counts:

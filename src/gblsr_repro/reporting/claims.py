@@ -29,17 +29,12 @@ VERDICT_STYLES: Mapping[str, Sequence[str]] = {
 """A sign, a class of templates/page.css, and what the verdict means."""
 
 
-def count_verdicts(rows: Sequence[JudgedClaim]) -> list[tuple[Verdict, str, int]]:
-    """Count claims by verdict, beside it in full."""
-    counts = Counter((Verdict(row.verdict), row.qualified_verdict) for row in rows)
-    order = [*Verdict]
-    lines = [(verdict, text, number) for (verdict, text), number in counts.items()]
-    return sorted(lines, key=lambda line: (order.index(line[0]), line[1]))
-
-
 def list_counts(rows: Sequence[JudgedClaim]) -> str:
     """List the verdicts with the number of claims that got each."""
-    return "; ".join(f"{number} {text}" for _, text, number in count_verdicts(rows))
+    order = [*Verdict]
+    ordered = sorted(rows, key=lambda row: order.index(Verdict(row.verdict)))
+    counts = Counter(row.qualified_verdict for row in ordered)
+    return "; ".join(f"{number} {text}" for text, number in counts.items())
 
 
 def summarize(rows: Sequence[JudgedClaim]) -> str:
@@ -83,13 +78,10 @@ def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
     return build_simple_table(header, lines, "lrrrrr")
 
 
-def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
-    """Explain the meaning of each verdict, with the number of claims that got it."""
-    lines = [
-        (text, str(number), VERDICT_STYLES[verdict][-1])
-        for verdict, text, number in count_verdicts(rows)
-    ]
-    table = build_simple_table(("Verdict", "Claims", "Meaning"), lines)
+def explain_verdicts() -> PageSection:
+    """Explain the meaning of each verdict."""
+    lines = [(str(verdict), style[-1]) for verdict, style in VERDICT_STYLES.items()]
+    table = build_simple_table(("Verdict", "Meaning"), lines)
     text = (
         "Interval: of the difference from the paper's number (90 %) or, for an order or a bound, "
         "of the number itself (95 %)."

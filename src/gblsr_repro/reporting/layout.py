@@ -70,6 +70,11 @@ class Table:
         return len(self.columns) > MANY_COLUMNS or len(self.rows) > MANY_ROWS
 
     @property
+    def paired(self) -> bool:
+        """Whether there are rows without a first cell, which belong to the one above them."""
+        return any(not row.cells[0] for row in self.rows)
+
+    @property
     def wraps(self) -> bool:
         """Whether some column takes what room is left, so that the table is as wide as the text."""
         return any(column[0] in "lp" and column[1:] for column in self.columns)

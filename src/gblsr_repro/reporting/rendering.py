@@ -34,7 +34,6 @@ _LATEX_LETTERS = {
     "^": r"\textasciicircum{}",
     "<": "$<$",
     ">": "$>$",
-    "\u00a0": "~",
     "±": r"$\pm$",
     "×": r"$\times$",
     "−": "$-$",
@@ -47,17 +46,9 @@ _LATEX_LETTERS = {
     "Δ": r"$\Delta$",
     "–": "--",
     "—": "---",
-    "…": r"\ldots{}",
-    "“": "``",
-    "”": "''",
-    "’": "'",
-    "®": r"\textregistered{}",
-    "™": r"\texttrademark{}",
-    "©": r"\textcopyright{}",
-    "°": r"$^\circ$",
 }
 # Letters that LaTeX prints as they are; of others, as in terms of data sets, the code is shown.
-_PRINTED = re.compile(r"[\n -~\xa0-ž](?<![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų])|‘")
+_PRINTED = re.compile(r"[\n -~\xa0-ž](?<![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų])|[‘’“”…™]")
 _LATEX_MARKS = {
     "strong_open": r"\textbf{",
     "strong_close": "}",

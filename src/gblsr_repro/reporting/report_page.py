@@ -71,11 +71,12 @@ def write_page(results: Path, claims: Path, output: Path, config: Config) -> Non
 def render_page(results: Path, claims: Path, folder: Path, config: Config) -> str:
     """Render the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
-    judged = _build_or_explain("Claims", partial(_build_claims, claims), source)
-    compared = _build_or_explain("How this run differs from the paper's", list_differences, source)
+    judged = _build_or_explain("Claims", partial(_build_claims, claims, source))
+    title = "How this run differs from the paper's"
+    compared = _build_or_explain(title, partial(list_differences, source))
     pictures = _build_pictures(source, folder)
-    figures = _build_items("figure", _embed_figure, source, folder)
-    tables = _build_items("table", _build_table, source, folder)
+    figures = _build_items("figure", source, folder)
+    tables = _build_items("table", source, folder)
     items = select_items("table", config) | select_items("figure", config)
     parts = [*tables.inside, *figures.inside, *pictures.inside]
     conditions = find_conditions(parts, items)
@@ -88,20 +89,17 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
             "What it learned", tables=[table for table in learned if any(table.groups)]
         )
         inside = [first, pictures, figures, judged, compared, tables]
-    inside.append(_build_or_explain("Cost", list_training_costs, source))
+    inside.append(_build_or_explain("Cost", partial(list_training_costs, source)))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
-    title = "GB-LSR: the paper and this run"
-    page = PageSection(title, LEAD, inside=inside, elsewhere=conditions)
+    page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside, elsewhere=conditions)
     return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
-def _build_or_explain(
-    title: str, build: Callable[[Aggregates], PageSection], source: Aggregates
-) -> PageSection:
-    """Build a section from the aggregates, or one that says why it cannot be built."""
+def _build_or_explain(title: str, build: Callable[[], PageSection]) -> PageSection:
+    """Build a section, or one that says why it cannot be built."""
     try:
-        return build(source)
+        return build()
     except UserError as error:
         return PageSection(title, str(error))
 
@@ -126,7 +124,7 @@ def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
 def _build_claims(path: Path, source: Aggregates) -> PageSection:
     """Build the section of claims; all of a demo's are folded up."""
     claims = read_claims(path)
-    explained = replace(explain_verdicts(claims), folded=True)
+    explained = replace(explain_verdicts(), folded=True)
     if source.config["preset"] == "demo":
         text = (
             f"{count_claims(claims)['code']} of {len(claims)} claims follow from the code alone; "
@@ -187,23 +185,36 @@ def _compare_with_bicubic(source: Aggregates) -> Table:
 # --- tables and figures --------------------------------------------------------------------------
 
 
-def _build_items(
-    kind: str, build: Callable[[Aggregates, Item], PageSection], source: Aggregates, folder: Path
-) -> PageSection:
+def _build_items(kind: str, source: Aggregates, folder: Path) -> PageSection:
     """Build a section for every table or figure of the run, and say why it lacks the others."""
     items = select_items(kind, source.config)
     items.pop(QUALITATIVE, None)  # a reader compares its pictures
-    sections, failures = build_possible(items, lambda name: build(source, items[name]))
-    titles = {name: _name_item(item) for name, item in items.items()}
-    inside = []
-    for name, section in sections.items():
-        links = _list_sources(items[name], source, folder)
-        inside.append(replace(section, title=titles[name], key=name, links=links))
+    sections, failures = build_possible(
+        items, lambda name: _build_item(items[name], source, folder)
+    )
+    inside = [*sections.values()]
     if failures:
-        reasons = [(titles[name], reason) for name, reason in failures.items()]
+        reasons = [(_name_item(items[name]), reason) for name, reason in failures.items()]
         table = build_simple_table(("What", "Why"), reasons)
         inside.append(PageSection("Not in this run", tables=[table]))
     return PageSection(f"{kind}s".title(), inside=inside)
+
+
+def _build_item(item: Item, source: Aggregates, folder: Path) -> PageSection:
+    """Build the section of a figure, the image inside, or of a table, the paper's folded up."""
+    links = _list_sources(item, source, folder)
+    section = PageSection(_name_item(item), key=item.item, links=links)
+    if item.kind == "figure":
+        png = source.results / "figures" / f"{item.item}.png"
+        if not png.is_file():
+            raise UserError("not drawn.")
+        picture = embed_picture(png, f"{item.title}, described below")
+        return replace(section, picture=picture, caption=compose_caption(item, source.provenance))
+    inside = []
+    if item.compared:
+        beside = build_beside_paper(source, item)
+        inside.append(PageSection("Beside the paper's values", tables=beside, folded=True))
+    return replace(section, tables=build_tables(source, item), inside=inside)
 
 
 def _name_item(item: Item) -> str:
@@ -222,37 +233,18 @@ def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
 def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
     """Build the section of the pictures that a reader compares, of both benchmarks."""
     item = read_items()[QUALITATIVE]
-    scales = " and ".join(
-        f"×{format_scale(scale)}" for scale in list_compared_scales(source.config)
+    native = replace(
+        _build_or_explain(_name_item(item), partial(compare_reconstructions, source, folder)),
+        title=_name_item(item),
+        key=QUALITATIVE,
+        links=_list_sources(item, source, folder),
+        caption=compose_caption(item, source.provenance),
     )
-    titles = _name_item(item), f"Super-resolution {scales}"
-    native, enlarged = (
-        replace(_build_or_explain(title, partial(compare, folder=folder), source), title=title)
-        for title, compare in zip(titles, (compare_reconstructions, compare_methods), strict=True)
-    )
-    links, caption = _list_sources(item, source, folder), compose_caption(item, source.provenance)
-    native = replace(native, key=QUALITATIVE, links=links, caption=caption)
-    inside = [native, replace(enlarged, key="enlarged")]
+    scales = " and ".join(f"×{scale:g}" for scale in list_compared_scales(source.config))
+    title = f"Super-resolution {scales}"
+    enlarged = _build_or_explain(title, partial(compare_methods, source, folder))
+    inside = [native, replace(enlarged, title=title, key="enlarged")]
     return PageSection("Pictures", HOW_TO_COMPARE, inside=inside)
-
-
-def _build_table(source: Aggregates, item: Item) -> PageSection:
-    """Build the section of a table, with the paper's values beside it folded up."""
-    beside = build_beside_paper(source, item) if item.compared else []
-    inside = (
-        [PageSection("Beside the paper's values", tables=beside, folded=True)] if beside else []
-    )
-    return PageSection(item.title, tables=build_tables(source, item), inside=inside)
-
-
-def _embed_figure(source: Aggregates, item: Item) -> PageSection:
-    """Build the section of a figure, with the image inside the page."""
-    png = source.results / "figures" / f"{item.item}.png"
-    if not png.is_file():
-        raise UserError("not drawn.")
-    picture = embed_picture(png, f"{item.title}, described below")
-    caption = compose_caption(item, source.provenance)
-    return PageSection(item.title, picture=picture, caption=caption)
 
 
 # --- provenance --------------------------------------------------------------------------------

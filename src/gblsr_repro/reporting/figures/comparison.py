@@ -90,7 +90,8 @@ def _draw_cells(looks: dict[str, style.Look], axes: Axes, cells: pd.DataFrame) -
         axes.plot(x, y, **marker)
     axes.margins(0.08, 0.08)
     if low > 0 and high / low > style.LOG_FROM:
-        style.make_logarithmic(axes.xaxis)
-        style.make_logarithmic(axes.yaxis)
+        steps = (1, 3) if high / low < 100 else (1,)
+        style.make_logarithmic(axes.xaxis, steps)
+        style.make_logarithmic(axes.yaxis, steps)
     else:
         axes.locator_params(nbins=3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +35,6 @@ FAINT = "#6b6b6b"
 MET = "#66C2A5"
 NOT_MET = "#EF7B6C"
 THRESHOLD = "#B2182B"
-NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the font size of the differences
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
@@ -152,11 +150,10 @@ def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
     axes.set_ylim(len(names) - room, room - 1)
 
 
-def make_logarithmic(axis: XAxis | YAxis) -> None:
-    """Make an axis logarithmic, with plain numbers at its decades, and between few of them."""
-    low, high = axis.get_data_interval()
+def make_logarithmic(axis: XAxis | YAxis, steps: Sequence[int]) -> None:
+    """Make an axis logarithmic, with plain numbers at some steps of each decade."""
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
-    axis.set_major_locator(LogLocator(subs=(1, 3) if high / low < 100 else (1,), numticks=9))
+    axis.set_major_locator(LogLocator(subs=steps, numticks=9))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_locator(NullLocator())
 
@@ -165,7 +162,7 @@ def scale_time_axis(axes: Axes) -> None:
     """Make the x axis logarithmic where the data span a wide ratio."""
     low, high = axes.xaxis.get_data_interval()
     if low > 0 and high / low > LOG_FROM:
-        make_logarithmic(axes.xaxis)
+        make_logarithmic(axes.xaxis, (1, 2, 5))
 
 
 def annotate_rows(axes: Axes, texts: Sequence[str]) -> None:
@@ -188,11 +185,7 @@ def frame_image(axes: Axes) -> None:
 def draw_message(axes: Axes, text: str) -> None:
     """Write into an axes why it has no data, in place of empty scales."""
     frame_image(axes)
-    for spine in axes.spines.values():
-        spine.set_linestyle((0, (2, 2)))
-    # Long names break after their underscores.
-    lines = textwrap.fill(text.replace("_", "_ "), NARROW).replace("_ ", "_")
-    axes.text(0.5, 0.5, lines, transform=axes.transAxes, ha="center", va="center", fontsize=7,
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=7,
               color=INK)  # fmt: skip
 
 

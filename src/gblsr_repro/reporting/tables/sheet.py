@@ -70,15 +70,14 @@ class SheetRow:
     """A row: what it is about, and its name.
 
     `strong` are the columns that are bold whatever the others have. Only rows that are `compared`
-    can be the best. A row with a `beside_note` stands in tables beside the paper's alone, and so
-    does that note.
+    can be the best. One that is `beside_only` stands in tables beside the paper's alone.
     """
 
     about: About
     name: str
     strong: Collection[str] = ()
     compared: bool = True
-    beside_note: str = ""
+    beside_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,12 +122,11 @@ class Sheet:
 
     def leave_out_beside_rows(self) -> Sheet:
         """Return the sheet without the rows that stand beside the paper's alone."""
-        left_out = {row.beside_note for group in self.groups for row in group.rows} - {""}
         groups = [
-            replace(group, rows=[row for row in group.rows if not row.beside_note])
+            replace(group, rows=[row for row in group.rows if not row.beside_only])
             for group in self.groups
         ]
-        return replace(self, groups=groups, notes=[n for n in self.notes if n not in left_out])
+        return replace(self, groups=groups)
 
     def read(self, column: SheetColumn, row: SheetRow) -> SheetValue:
         """Read a cell, or take the printed one."""

@@ -15,7 +15,6 @@ from ..names import name_dataset, select_compared_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
 MEGA = 1e6
-BICUBIC_NOTE = "Bicubic interpolation is not trained and has no spread"
 
 
 def build_asr_quality(source: Aggregates, scales: str) -> list[Sheet]:
@@ -78,13 +77,12 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], lab
             for name, method in methods.items()
         ]
         if has_bicubic:
-            rows.insert(0, SheetRow((dataset, BICUBIC), "Bicubic", beside_note=BICUBIC_NOTE))
+            rows.insert(0, SheetRow((dataset, BICUBIC), "Bicubic", beside_only=True))
         groups.append(SheetGroup(rows, f"**{name_dataset(source, 'asr', dataset)}**"))
     notes = [
         f"{metric.title} in {metric.unit}" if metric.unit else metric.title,
         name_own_rows(methods.values()),
         describe_seeds(numbers),
-        BICUBIC_NOTE if has_bicubic else None,
         describe_parameters(source, methods),
     ]
     names = "l1" if len(keys) > 3 else "l"  # names wrap where the numbers need the width

@@ -65,7 +65,8 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
         trainings = groups[group]
         shorts = ", ".join(names[arm] for arm in trainings.members)
         count = _count_runs(trainings.runs, len(trainings.members), noun)
-        return SheetRow((group,), f"{_name_group(group)} ({shorts}; {count})")
+        title = TITLES.get(group) or f"Methods on the {group} encoder"
+        return SheetRow((group,), f"{title} ({shorts}; {count})")
 
     def read_range(group: str) -> str:
         times = shown[group].shortest_seconds, shown[group].longest_seconds
@@ -81,10 +82,6 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
     devices = join_words(whole.devices, "or") if whole.devices else "a device that is not recorded"
     label, corner = f"compute_{benchmark}", ["Training group"]
     return Sheet(label, "p1", corner, columns, [*map(SheetGroup, body)], [f"Trained on {devices}"])
-
-
-def _name_group(group: str) -> str:
-    return TITLES.get(group) or f"Methods on the {group} encoder"
 
 
 def _count_runs(runs: int, members: int, noun: str) -> str:
