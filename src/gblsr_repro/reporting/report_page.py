@@ -167,19 +167,18 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
 
 def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
-    asr, methods, rows = source.config["asr"], list_methods(source.config), []
-    scale = format_scale(min(asr["trained_scales"]))
-    for dataset in asr["evaluate"] if source.has("asr_quality") else ():
-        bicubic = source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y")
-        gains = (
-            read_value(source, psnr_gaps, method, BICUBIC, [(dataset, scale)]) for method in methods
-        )
-        numbers = (format_number(gain, "{:+z.2f}") for gain in gains)
-        name = name_dataset(source, "asr", dataset)
-        rows.append((name, format_number(bicubic, "{:.1f}"), *numbers))
-    header = ("Set", "Bicubic", *(method.name for method in methods.values()))
+    asr, rows = source.config["asr"], []
+    sets, scale = [*asr["evaluate"]], format_scale(min(asr["trained_scales"]))
+    if source.has("asr_quality"):
+        means = (source.mean("asr_quality", name, BICUBIC, scale, "psnr_y") for name in sets)
+        rows.append(("Bicubic", *(format_number(mean, "{:.1f}") for mean in means)))
+        for key, method in list_methods(source.config).items():
+            cells = ([(name, scale)] for name in sets)
+            gains = (read_value(source, psnr_gaps, key, BICUBIC, cell) for cell in cells)
+            rows.append((method.name, *(format_number(gain, "{:+z.2f}") for gain in gains)))
+    header = ("Method", *(name_dataset(source, "asr", name) for name in sets))
     caption = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
-    return build_simple_table(header, rows, "l" + "r" * (1 + len(methods)), caption)
+    return build_simple_table(header, rows, "l" + "r" * len(sets), caption)
 
 
 # --- tables and figures --------------------------------------------------------------------------
