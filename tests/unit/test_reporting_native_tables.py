@@ -33,7 +33,6 @@ def test_other_winners_and_ties(results):
 def test_missing_arm_is_a_row_of_dashes(results):
     results.set_native(arms=ARMS[:-1])
     assert results.build_cells("main_kodak")[WIRE] == ["—"] * 6
-    assert "No results for WIRE" in results.build("main_kodak").caption.text
     results.config["native"]["arms"].remove("wire")  # then it has none, unless it was measured
     assert len(results.build_cells("main_kodak")) == 6
     results.set_native()
@@ -149,10 +148,7 @@ def test_gates_count_the_sets(results):
 def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(results):
     results.set_native()
     results.record().change("native/latency/liif/*", gpu_shared=True)
-    table = results.build("gates")
     assert results.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
-    assert "shared GPU" not in table.caption.text  # a page says it once, above
-    assert any("shared GPU" in text or "same GPU" in text for text in table.caption.differences)
 
 
 @pytest.mark.parametrize(

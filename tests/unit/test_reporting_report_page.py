@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import base64
 import re
-from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from made_up_runs import build_demo_run, build_paper_run
+from made_up_runs import build_paper_run
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.stated import CLAIMS
 from gblsr_repro.analysis.claims.verdicts import read_claims
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, read_methods
+from gblsr_repro.config import load
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.claims import VERDICT_STYLES
@@ -78,7 +77,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     halves = np.full((2, 4, 4, 3), 60, np.uint8)
     halves[:, :2] += 102
     np.save(folder / "native" / "arrays" / "kodak.npy", halves)
-    write_json(folder / "native" / "arrays" / "kodak.json", {"sha256": "ab" * 32, "images": 5})
     write_text(folder / "config.yaml", "preset: demo\nnote: <script>alert(1)</script>\n")
     write_text(folder / "tables" / "main_kodak.tex", "x")
     (folder / "figures").mkdir()
@@ -99,19 +97,16 @@ def page(results: Path) -> Tree:
 def test_it_asks_no_server(page: Tree, results: Path) -> None:
     assert not page.tags("script")
     assert not page.tags("iframe")
-    for source in page.attributes("src"):
-        assert source.startswith("data:image/png;base64,")
-    for link in page.tags("link"):
-        assert str(link["href"]).startswith("data:")
-    style = re.search(r"<style>(.*?)</style>", (results / "report.html").read_text(), re.DOTALL)
-    assert style is not None
-    assert "url(" not in style[1]
-    assert "@import" not in style[1]
+    assert all(source.startswith("data:image/png;base64,") for source in page.attributes("src"))
+    assert all(str(link["href"]).startswith("data:") for link in page.tags("link"))
+    html = (results / "report.html").read_text(encoding="utf-8")
+    assert "url(" not in html
+    assert "@import" not in html
 
 
 def test_links_lead_to_sections_files_or_the_sources_of_assets(page: Tree, results: Path) -> None:
     ids = page.attributes("id")
-    assert max(Counter(ids).values()) == 1
+    assert len({*ids}) == len(ids)
     for anchor in page.tags("a"):
         href = str(anchor["href"])
         if href.startswith("#"):
@@ -146,15 +141,6 @@ def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(
     assert text.rfind("<details", 0, claim) > text.rfind("</details>", 0, claim)
 
 
-def test_a_demo_names_the_method_that_is_best_beside_bicubic(tmp_path: Path) -> None:
-    run = build_demo_run(tmp_path / "results")
-    config = run.config | {"preset": "demo"}
-    run.write()
-    html = report_page.render_page(run.root, run.root / "claims.csv", tmp_path, config)
-    first = next(iter(read_methods().values())).name  # each method is 0.3 dB below the one before
-    assert f"Set5 27.4 −13.20 dB {first} −12.30 dB" in Tree(html).text
-
-
 def test_a_verdict_has_its_sign_whatever_qualifies_it() -> None:
     verdicts = ("reproduced", "reproduced, on other images", "different conditions; would hold")
     table = build_simple_table(("Claim", "Verdict"), [("a", verdict) for verdict in verdicts])
@@ -168,7 +154,6 @@ def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:
     frontier, histogram = page.tags("img")
     content = base64.b64decode(str(frontier["src"]).partition(",")[2])
     assert content == (results / "figures" / "frontier.png").read_bytes()
-    assert frontier["alt"]
     # A narrow screen scrolls a figure that is wide, and shows another one whole.
     assert frontier["class"] == "wide"
     assert "class" not in histogram
@@ -182,7 +167,7 @@ def test_absent_parts_are_named(page: Tree) -> None:
 
 def test_cost_and_provenance(page: Tree) -> None:
     assert "LIIF (matched-budget amortized) 2 40 1m40s 3m21s 20 512 Some CPU" in page.text
-    for fact in ("commit c0ffee", "version of torch 2.11.0", "ab" * 32,
+    for fact in ("commit c0ffee", "version of torch 2.11.0",
                  "LIIF on kodak by the clock paper: it would take 30 GiB"):  # fmt: skip
         assert fact in page.text
 

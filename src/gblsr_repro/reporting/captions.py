@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from ..analysis.provenance.differences import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
 from ..analysis.statistics import Summaries
 from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
+from ..progress import format_count
 from ..wording import join_words
 from .items import list_differences
 
 WHERE_CONDITIONS = "front of report.pdf, or report.html"
 """Where the conditions of all tables and figures of a run stand once."""
-SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-RowNumbers = Mapping[str, Summaries]
-"""The numbers of each row of a table, by the row's name."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +94,8 @@ def point_to_conditions(caption: Caption, provenance: Provenance) -> str:
 # --- what was measured ----------------------------------------------------------------------------
 
 
-def describe_seeds(rows: RowNumbers, spread: bool = True) -> str | None:
-    """Describe over how many seeds a table averages, and which rows have fewer."""
+def describe_seeds(rows: Mapping[str, Summaries], spread: bool = True) -> str | None:
+    """Describe over how many seeds a table averages its rows, and which have fewer."""
     counts = {name: {int(c.n) for c in row if c.n > 0} for name, row in rows.items()}
     all_counts = set().union(*counts.values())
     if not all_counts:
@@ -110,19 +107,12 @@ def describe_seeds(rows: RowNumbers, spread: bool = True) -> str | None:
 
 
 def _format_seeds(counts: Mapping[str, Iterable[int]]) -> str:
-    """Format the largest number of seeds in words, and name the rows that have fewer."""
+    """Format the largest number of seeds, and name the rows that have fewer."""
     least = {name: min(seeds) for name, seeds in counts.items() if seeds}
     most = max(n for seeds in counts.values() for n in seeds)
     fewer = ", ".join(f"{name} {n}" for name, n in least.items() if n < most)
-    word = SPELLED[most] if most < len(SPELLED) else str(most)
-    text = f"{word} training seed{'' if most == 1 else 's'}"
+    text = format_count(most, "training seed")
     return f"{text} (fewer: {fewer})" if fewer else text
-
-
-def list_missing_rows(rows: RowNumbers) -> str | None:
-    """List the rows without a single number."""
-    empty = [name for name, row in rows.items() if not any(cell.measured for cell in row)]
-    return f"No results for {join_words(empty)}" if empty else None
 
 
 def explain_bold(significance: float, columns: Iterable[Summaries]) -> str:

@@ -27,23 +27,14 @@ VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is stated"),
 }  # fmt: skip
 """A sign, a class of templates/page.css, and what the verdict means."""
-RARE = (Verdict.UNDECIDED, Verdict.FROM_CODE, Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)
-"""The verdicts that are explained only where they occur."""
-
-
-def count_verdicts(rows: Sequence[JudgedClaim]) -> list[tuple[Verdict, str, int]]:
-    """Count claims by verdict, beside it in full; rare verdicts only where they occur."""
-    counts = Counter((Verdict(row.verdict), row.qualified_verdict) for row in rows)
-    for verdict in {*Verdict} - {*RARE} - {verdict for verdict, _ in counts}:
-        counts[verdict, str(verdict)] = 0
-    order = [*Verdict]
-    lines = [(verdict, text, number) for (verdict, text), number in counts.items()]
-    return sorted(lines, key=lambda line: (order.index(line[0]), line[1]))
 
 
 def list_counts(rows: Sequence[JudgedClaim]) -> str:
     """List the verdicts with the number of claims that got each."""
-    return "; ".join(f"{number} {text}" for _, text, number in count_verdicts(rows) if number)
+    order = [*Verdict]
+    ordered = sorted(rows, key=lambda row: order.index(Verdict(row.verdict)))
+    counts = Counter(row.qualified_verdict for row in ordered)
+    return "; ".join(f"{number} {text}" for text, number in counts.items())
 
 
 def summarize(rows: Sequence[JudgedClaim]) -> str:
@@ -87,13 +78,10 @@ def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
     return build_simple_table(header, lines, "lrrrrr")
 
 
-def explain_verdicts(rows: Sequence[JudgedClaim]) -> PageSection:
-    """Explain the meaning of each verdict, with the number of claims that got it."""
-    lines = [
-        (text, str(number), VERDICT_STYLES[verdict][-1])
-        for verdict, text, number in count_verdicts(rows)
-    ]
-    table = build_simple_table(("Verdict", "Claims", "Meaning"), lines)
+def explain_verdicts() -> PageSection:
+    """Explain the meaning of each verdict."""
+    lines = [(str(verdict), style[-1]) for verdict, style in VERDICT_STYLES.items()]
+    table = build_simple_table(("Verdict", "Meaning"), lines)
     text = (
         "Interval: of the difference from the paper's number (90 %) or, for an order or a bound, "
         "of the number itself (95 %)."
@@ -108,7 +96,11 @@ def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
     """
     verdicts = [verdict for verdict in Verdict if any(row.verdict == verdict for row in rows)]
     choices = {
-        "Fails or undecided": [row for row in rows if is_doubtful(row)],
+        "Fails or undecided": [
+            row
+            for row in rows
+            if row.holds == "no" or (not row.holds and Verdict(row.verdict) not in APART)
+        ],
         **{
             verdict[0].upper() + verdict[1:]: [row for row in rows if row.verdict == verdict]
             for verdict in verdicts
@@ -121,12 +113,10 @@ def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
             numbers[row.id].append(number)
     # The verdict is second, where a narrow screen shows it, too.
     header = ("Claim", "Verdict", "Paper", "Measured", "Margin", "Interval", "Where", "Remarks")
-    shared, sections = find_shared_differences(rows), []
+    sections = []
     for topic, of_topic in group_by_topic(rows).items():
         lines = [
-            BodyRow(
-                format_claim(row, shared), convert_to_anchor(f"claim {row.id}"), numbers[row.id]
-            )
+            BodyRow(format_claim(row), convert_to_anchor(f"claim {row.id}"), numbers[row.id])
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
@@ -136,16 +126,11 @@ def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
     return PageSection("Every claim", inside=sections, choices=labels, key="every-claim")
 
 
-def is_doubtful(row: JudgedClaim) -> bool:
-    """Decide whether the measured number fails its claim, or leaves it undecided."""
-    return row.holds == "no" or (not row.holds and Verdict(row.verdict) not in APART)
-
-
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def format_claim(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> Cells:
-    """Format the cells of a claim."""
+def format_claim(row: JudgedClaim) -> Cells:
+    """Format the cells of a claim; its differences from the paper are in claims.csv."""
     return [
         row.sentence,
         format_verdict(row),
@@ -154,7 +139,7 @@ def format_claim(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> Cells
         format_margin(row),
         format_value(row.interval, ""),
         row.where,
-        format_remarks(row, shared),
+        ". ".join(part.rstrip(".") for part in (row.reason, row.note) if part),
     ]
 
 
@@ -176,31 +161,6 @@ def format_margin(row: JudgedClaim) -> str:
     values = {format(float(value), ".2g") for value in row.allowed.split()}
     value = values.pop() if len(values) == 1 else "0"
     return f"±{value}" if value != "0" else row.rule.partition(" (")[0]
-
-
-def format_remarks(row: JudgedClaim, shared: Mapping[str, Sequence[str]]) -> str:
-    """Format the rest about a result: why a number is absent, differences of its own, the note.
-
-    Differences that its whole scope shares (`shared`) stand once on a page.
-    """
-    single = [text for text in _split_differences(row) if text not in shared.get(row.scope, ())]
-    parts = [row.reason, "; ".join(single), row.note]
-    return ". ".join(part.rstrip(".") for part in parts if part)
-
-
-def find_shared_differences(rows: Sequence[JudgedClaim]) -> dict[str, list[str]]:
-    """Find the differences from the paper that all judged claims of a scope share, by scope."""
-    shared: dict[str, list[str]] = {}
-    for row in rows:
-        if row.measured and row.verdict != Verdict.NOT_JUDGED:
-            differences = _split_differences(row)
-            before = shared.get(row.scope, differences)
-            shared[row.scope] = [text for text in before if text in differences]
-    return shared
-
-
-def _split_differences(row: JudgedClaim) -> list[str]:
-    return row.differences.split("; ") if row.differences else []
 
 
 def format_value(text: str, unit: str) -> str:

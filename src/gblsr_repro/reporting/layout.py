@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..analysis.statistics import Summary, format_fixed
 from .captions import Caption
 
-MANY_ROWS = 45
+MANY_COLUMNS, MANY_ROWS = 5, 45  # what a page holds in the usual size of tables
 DASH = "—"
 
 
@@ -50,8 +50,7 @@ class Table:
     in the room that the others leave, each of them its share, so that the numbers' mean is 1; with
     a width behind it, as r4em, the longer headings of r wrap.
     A line is drawn before every group and a short rule under every spanning cell of the first
-    header row. `separation` is the space between columns in points. In `paired` tables rows without
-    a first cell belong to the one above them, and the second column labels the rows of a pair.
+    header row, and some space before a row with a first cell below one without.
     """
 
     label: str
@@ -59,9 +58,6 @@ class Table:
     header: Sequence[Cells]
     groups: Sequence[Sequence[BodyRow]]
     caption: Caption = field(default_factory=Caption)
-    size: str = "footnotesize"
-    separation: float = 4
-    paired: bool = False
 
     @property
     def rows(self) -> list[BodyRow]:
@@ -69,9 +65,14 @@ class Table:
         return [row for group in self.groups for row in group]
 
     @property
-    def tall(self) -> bool:
-        """Whether the lines must lie closer for the table to fit on a page."""
-        return len(self.rows) > MANY_ROWS
+    def dense(self) -> bool:
+        """Whether letters, lines and columns must be closer for the table to fit on a page."""
+        return len(self.columns) > MANY_COLUMNS or len(self.rows) > MANY_ROWS
+
+    @property
+    def paired(self) -> bool:
+        """Whether there are rows without a first cell, which belong to the one above them."""
+        return any(not row.cells[0] for row in self.rows)
 
     @property
     def wraps(self) -> bool:

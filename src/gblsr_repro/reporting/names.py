@@ -8,29 +8,12 @@ from ..analysis.reader import Aggregates
 from ..config import OWN, Method, list_methods
 from ..wording import join_words
 
-IMAGES = {
-    ("set5", "img_003"): "butterfly",
-    ("set14", "img_001"): "baboon",
-    ("set14", "img_014"): "zebra",
-}
-"""Names that papers have for images, by data set and file."""
-
-
-def find_dataset(source: Aggregates, benchmark: str, column: str) -> str:
-    """Find the data set of an evaluation column of "native" or "asr"."""
-    section = source.config["native"]["data"] if benchmark == "native" else source.config["asr"]
-    return section["evaluate"].get(column, column)
-
 
 def name_dataset(source: Aggregates, benchmark: str, column: str) -> str:
     """Return the heading of an evaluation column of "native" or "asr"."""
-    row = source.datasets.get(find_dataset(source, benchmark, column))
+    section = source.config["native"]["data"] if benchmark == "native" else source.config["asr"]
+    row = source.datasets.get(section["evaluate"].get(column, column))
     return row.title if row else column
-
-
-def name_image(source: Aggregates, benchmark: str, column: str, image: str) -> str:
-    """Return the name of an image of an evaluation column, as papers call it."""
-    return IMAGES.get((find_dataset(source, benchmark, column), image), image)
 
 
 def name_subject(source: Aggregates, key: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PIL import Image
@@ -16,11 +15,11 @@ from PIL import Image
 from ..analysis import schemas
 from ..analysis.metrics import METRICS, SUPERRES, Metric
 from ..analysis.reader import Aggregates, read_numbers
-from ..config import get_setting, list_methods
+from ..config import list_methods
 from ..errors import UserError
 from ..evaluation import BICUBIC, NEAREST, TRUTH, list_compared_scales
 from .layout import format_number
-from .names import find_dataset, name_dataset, name_image, name_subject, sort_by_order
+from .names import name_dataset, name_subject, sort_by_order
 from .page import Compared, PageSection, Picture, list_links
 
 SHOWN_SIDE = 256  # pixels of a side that a page shows
@@ -29,40 +28,8 @@ OF_THE_WHOLE = (
     "image, by its luma before it is rounded to 8 bits."
 )
 NAMES = {TRUTH: "Original", NEAREST: "Nearest pixel"}
-EXEMPLARS = {"native": "native.data.exemplars", "asr": "asr.exemplars"}
+"""The renderings that are no arm's or method's, and have no scores."""
 SCORED = {"native": [METRICS[name] for name in ("psnr", "ssim", "lpips")], "asr": SUPERRES}
-
-
-@dataclass(frozen=True)
-class View:
-    """What is compared: the image of a column of a benchmark, at a scale if it is enlarged."""
-
-    source: Aggregates
-    benchmark: str
-    column: str
-    scale: str = ""
-
-    @property
-    def key(self) -> str:
-        """The name of the set in files and settings: of super-resolution that of the data set."""
-        if self.benchmark == "native":
-            return self.column
-        return find_dataset(self.source, self.benchmark, self.column)
-
-    def find_picture(self, subject: str) -> Path:
-        """Find the file of a rendering."""
-        pattern = schemas.EXEMPLAR if self.benchmark == "native" else schemas.ASR_EXEMPLAR
-        return self._find(pattern, subject)
-
-    def find_scores(self, subject: str) -> Path:
-        """Find the file with the scores of all images of the set."""
-        pattern = schemas.SCORES if self.benchmark == "native" else schemas.GRID_FILE
-        return self._find(f"{schemas.BICUBIC_GRID if subject == BICUBIC else pattern}.csv", subject)
-
-    def _find(self, pattern: str, subject: str) -> Path:
-        seed = min(self.source.config["seeds"])
-        path = pattern.format(seed=seed, subject=subject, column=self.key, scale=self.scale)
-        return self.source.results / path
 
 
 def compare_reconstructions(source: Aggregates, folder: Path) -> PageSection:
@@ -71,79 +38,92 @@ def compare_reconstructions(source: Aggregates, folder: Path) -> PageSection:
     Links are relative to `folder`. Raises `UserError` where there is no picture.
     """
     arms = sort_by_order(source.benchmark, [source.main_arm.arm])
-    views = (View(source, "native", column) for column in source.evaluate)
-    return _compare(views, [TRUTH, *arms], folder)
+    exemplars = source.config["native"]["data"]["exemplars"]
+    sections = [
+        _compare(source, "native", column, exemplars.get(column, ""), [TRUTH, *arms], folder)
+        for column in source.evaluate
+    ]
+    return _collect(sections, "")
 
 
 def compare_methods(source: Aggregates, folder: Path) -> PageSection:
     """Compare on every set of super-resolution, at two scales, as for reconstructions."""
     asr = source.config["asr"]
     methods = sort_by_order(list_methods(source.config), [asr["base_method"]])
-    views = (
-        View(source, "asr", column, schemas.format_scale(scale))
-        for column in asr["evaluate"]
+    subjects = [TRUTH, NEAREST, BICUBIC, *methods]
+    sections = [
+        _compare(
+            source, "asr", column, asr["exemplars"].get(dataset, ""), subjects, folder,
+            dataset=dataset, scale=schemas.format_scale(scale),
+        )
+        for column, dataset in asr["evaluate"].items()
         for scale in list_compared_scales(source.config)
-    )
-    compared = _compare(views, [TRUTH, NEAREST, BICUBIC, *methods], folder)
-    return replace(compared, text=OF_THE_WHOLE)
+    ]  # fmt: skip
+    return _collect(sections, OF_THE_WHOLE)
 
 
-def _compare(views: Iterable[View], subjects: Sequence[str], folder: Path) -> PageSection:
-    """Build a section with one for every view that has an original."""
-    sections = []
-    for view in views:
-        present = [subject for subject in subjects if view.find_picture(subject).is_file()]
-        if TRUTH in present:
-            image = _find_image(view, present)
-            named = name_image(view.source, view.benchmark, view.column, image)
-            place = name_dataset(view.source, view.benchmark, view.column)
-            title = ", ".join(filter(None, (f"{place}{view.scale and f' ×{view.scale}'}", named)))
-            compared = [_show(view, subject, image, title, folder) for subject in present]
-            key = "-".join(filter(None, ("see", view.benchmark, view.column, view.scale)))
-            sections.append(PageSection(title, compared=compared, key=key))
-    if not sections:
+def _collect(sections: Sequence[PageSection], text: str) -> PageSection:
+    """Put the sections with pictures into one."""
+    inside = [section for section in sections if section.compared]
+    if not inside:
         raise UserError("No pictures yet; the workflow draws them before the page.")
-    return PageSection("", inside=sections)
+    return PageSection("", text, inside=inside)
 
 
-def _find_image(view: View, subjects: Sequence[str]) -> str:
-    """Find the name of the image: that in the settings, else the first that was scored."""
-    if name := get_setting(view.source.config, EXEMPLARS[view.benchmark]).get(view.key):
-        return name
-    files = (view.find_scores(subject) for subject in subjects)
-    return next((read_numbers(file, ["image"])["image"][0] for file in files if file.is_file()), "")
+def _compare(
+    source: Aggregates,
+    benchmark: str,
+    column: str,
+    image: str,
+    subjects: Sequence[str],
+    folder: Path,
+    dataset: str = "",
+    scale: str = "",
+) -> PageSection:
+    """Build the section of a set: the renderings that there are, each with the image's scores.
 
-
-def _show(view: View, subject: str, image: str, title: str, folder: Path) -> Compared:
-    """Show one rendering with its scores."""
-    name = NAMES.get(subject) or name_subject(view.source, subject)
-    told = "" if subject == TRUTH else _describe_scores(view, subject, image)
-    description = f"{name}, {title}{told and f': {told}'}"
-    path = view.find_picture(subject)
-    files = {"scores of all images": view.find_scores(subject), "whole picture": path}
-    return Compared(
-        name, embed_picture(path, description, SHOWN_SIDE), told, list_links(files, folder)
+    Without the name of the `image` it is the first of the set. The files of super-resolution are
+    named after the `dataset` and the `scale`.
+    """
+    pattern, scores = (
+        (schemas.EXEMPLAR, schemas.SCORES)
+        if benchmark == "native"
+        else (schemas.ASR_EXEMPLAR, schemas.GRID_FILE)
     )
+    named = {"seed": min(source.config["seeds"]), "column": dataset or column, "scale": scale}
+    place = name_dataset(source, benchmark, column) + (f" ×{scale}" if scale else "")
+    title = ", ".join(filter(None, (place, image)))
+    compared = []
+    for subject in subjects:
+        picture = source.results / pattern.format(subject=subject, **named)
+        if not picture.is_file():
+            continue
+        own = f"{schemas.BICUBIC_GRID if subject == BICUBIC else scores}.csv"
+        table = source.results / own.format(subject=subject, **named)
+        name = NAMES.get(subject) or name_subject(source, subject)
+        told = "" if subject in NAMES else _describe_scores(table, SCORED[benchmark], image)
+        description = f"{name}, {title}{told and f': {told}'}"
+        links = list_links({"scores of all images": table, "whole picture": picture}, folder)
+        embedded = embed_picture(picture, description, SHOWN_SIDE)
+        compared.append(Compared(name, embedded, told, links))
+    key = "-".join(filter(None, ("see", benchmark, column, scale)))
+    return PageSection(title, compared=compared, key=key)
 
 
-def _describe_scores(view: View, subject: str, image: str) -> str:
+def _describe_scores(path: Path, metrics: Iterable[Metric], image: str) -> str:
     """Describe the scores of an image; where there are none, say so."""
-    if subject == NEAREST:
-        return "not scored"
-    metrics = SCORED[view.benchmark]
     try:
-        table = read_numbers(view.find_scores(subject), ["image", *(m.name for m in metrics)])
+        table = read_numbers(path, ["image", *(metric.name for metric in metrics)])
     except UserError as error:
         return f"no scores: {error}"
-    own = table[table["image"] == image]
+    own = table[table["image"] == image] if image else table[:1]
     if own.empty:
-        return f"no scores: {view.find_scores(subject)} has no image {image!r}."
-    return ", ".join(_format_score(metric, own[metric.name].item()) for metric in metrics)
-
-
-def _format_score(metric: Metric, value: float) -> str:
-    number = format_number(value, f"{{:.{metric.digits}f}}")
-    return f"{metric.title} {number} {metric.unit}".rstrip()
+        return f"no scores: {path} has no image {image!r}."
+    texts = (
+        f"{m.title} {format_number(own[m.name].item(), f'{{:.{m.digits}f}}')} {m.unit}"
+        for m in metrics
+    )
+    return ", ".join(text.rstrip() for text in texts)
 
 
 def embed_picture(path: Path, description: str, window: int = 0) -> Picture:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,7 +19,6 @@ from markupsafe import Markup
 
 from .layout import Cells, Span, Table
 
-FILL = "\t"  # pushes what follows to the right end of a cell in LaTeX
 _MARKDOWN = MarkdownIt("zero").enable(["emphasis", "autolink"])
 
 _LATEX_LETTERS = {
@@ -36,9 +34,7 @@ _LATEX_LETTERS = {
     "^": r"\textasciicircum{}",
     "<": "$<$",
     ">": "$>$",
-    "\u00a0": "~",
     "±": r"$\pm$",
-    FILL: r"\ \hspace*{\fill}",
     "×": r"$\times$",
     "−": "$-$",
     "≤": r"$\leq$",
@@ -50,17 +46,9 @@ _LATEX_LETTERS = {
     "Δ": r"$\Delta$",
     "–": "--",
     "—": "---",
-    "…": r"\ldots{}",
-    "“": "``",
-    "”": "''",
-    "’": "'",
-    "®": r"\textregistered{}",
-    "™": r"\texttrademark{}",
-    "©": r"\textcopyright{}",
-    "°": r"$^\circ$",
 }
 # Letters that LaTeX prints as they are; of others, as in terms of data sets, the code is shown.
-_PRINTED = re.compile(r"[\n -~\xa0-ž](?<![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų])|‘")
+_PRINTED = re.compile(r"[\n -~\xa0-ž](?<![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų])|[‘’“”…™]")
 _LATEX_MARKS = {
     "strong_open": r"\textbf{",
     "strong_close": "}",
@@ -100,7 +88,6 @@ def _create_environment(ending: str) -> jinja2.Environment:
         "to_latex": convert_to_latex,
         "to_html": lambda text: Markup(convert_to_html(text)),
         "join_header": join_header,
-        "join_labels": join_labels,
         "fill_spans": fill_spans,
         "add_scopes": add_scopes,
         "to_columns": convert_columns,
@@ -125,23 +112,6 @@ def convert_columns(table: Table) -> str:
         else:
             types.append(rf">{{\hsize={size}\hsize\raggedright\arraybackslash}}X")
     return "".join(types)
-
-
-def join_labels(table: Table) -> Table:
-    """Join the labels of paired rows, a table's second column, to the right end of its first."""
-    if not table.paired:
-        return table
-    header = [[cells[0], *cells[2:]] for cells in table.header]
-    groups = [[replace(row, cells=_join_label(row.cells)) for row in g] for g in table.groups]
-    columns = [table.columns[0], *table.columns[2:]]
-    return replace(table, columns=columns, header=header, groups=groups)
-
-
-def _join_label(cells: Cells) -> Cells:
-    if isinstance(cells[0], Span):
-        return [replace(cells[0], columns=cells[0].columns - 1)]
-    label = f"*{cells[1]}*" if cells[1] else ""
-    return [f"{cells[0]}{FILL}{label}", *cells[2:]]
 
 
 def fill_spans(cells: Cells, repeat: bool = False) -> list[str]:

@@ -14,19 +14,17 @@ from pathlib import Path
 
 from ..analysis.claims.verdicts import count_claims, read_claims
 from ..analysis.derived import psnr_gaps, read_value
-from ..analysis.provenance.differences import BENCHMARKS
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods, read_items
 from ..errors import UserError
 from ..evaluation import list_compared_scales
 from ..files import write_text
-from ..metadata import read_metadata
 from ..progress import log
 from .captions import compose_caption
 from .claims import VERDICT_STYLES, count_by_topic, explain_verdicts, list_claims, summarize
 from .items import QUALITATIVE, build_possible, select_items
-from .layout import DASH, Table, format_number
+from .layout import Table, format_number
 from .names import name_dataset
 from .page import Links, PageSection, build_simple_table, list_links, render_html
 from .pictures import compare_methods, compare_reconstructions, embed_picture
@@ -75,11 +73,12 @@ def write_page(results: Path, claims: Path, output: Path, config: Config) -> Non
 def render_page(results: Path, claims: Path, folder: Path, config: Config) -> str:
     """Render the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
-    judged = _build_or_explain("Claims", partial(_build_claims, claims), source)
-    compared = _build_or_explain("How this run differs from the paper's", list_differences, source)
+    judged = _build_or_explain("Claims", partial(_build_claims, claims, source))
+    title = "How this run differs from the paper's"
+    compared = _build_or_explain(title, partial(list_differences, source))
     pictures = _build_pictures(source, folder)
-    figures = _build_items("figure", _embed_figure, source, folder)
-    tables = _build_items("table", _build_table, source, folder)
+    figures = _build_items("figure", source, folder)
+    tables = _build_items("table", source, folder)
     items = select_items("table", config) | select_items("figure", config)
     parts = [*tables.inside, *figures.inside, *pictures.inside]
     conditions = find_conditions(parts, items)
@@ -92,20 +91,17 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
             "What it learned", tables=[table for table in learned if any(table.groups)]
         )
         inside = [first, pictures, figures, judged, compared, tables]
-    inside.append(_build_or_explain("Cost", list_training_costs, source))
+    inside.append(_build_or_explain("Cost", partial(list_training_costs, source)))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
-    title = "GB-LSR: the paper and this run"
-    page = PageSection(title, LEAD, inside=inside, elsewhere=conditions)
+    page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside, elsewhere=conditions)
     return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
-def _build_or_explain(
-    title: str, build: Callable[[Aggregates], PageSection], source: Aggregates
-) -> PageSection:
-    """Build a section from the aggregates, or one that says why it cannot be built."""
+def _build_or_explain(title: str, build: Callable[[], PageSection]) -> PageSection:
+    """Build a section, or one that says why it cannot be built."""
     try:
-        return build(source)
+        return build()
     except UserError as error:
         return PageSection(title, str(error))
 
@@ -115,8 +111,7 @@ def _list_files(results: Path, folder: Path) -> PageSection:
     links = _list_paths(results, FILE_PATTERNS, folder)
     scores = _list_paths(results, SCORE_PATTERNS, folder)
     inside = [PageSection("Scores of every image", links=scores, folded=True, key=SCORES)]
-    text = "" if links else "No files yet."
-    return PageSection("Files", text, links=links, inside=inside if scores else [])
+    return PageSection("Files", links=links, inside=inside if scores else [])
 
 
 def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
@@ -131,7 +126,7 @@ def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
 def _build_claims(path: Path, source: Aggregates) -> PageSection:
     """Build the section of claims; all of a demo's are folded up."""
     claims = read_claims(path)
-    explained = replace(explain_verdicts(claims), folded=True)
+    explained = replace(explain_verdicts(), folded=True)
     if source.config["preset"] == "demo":
         text = (
             f"{count_claims(claims)['code']} of {len(claims)} claims follow from the code alone; "
@@ -174,55 +169,53 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
 
 def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
-    asr, methods = source.config["asr"], source.methods
-    scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
-    rows: list[Sequence[str]] = []
-    for dataset in asr["evaluate"]:
-        gain = {
-            method: read_value(source, psnr_gaps, method, BICUBIC, [(dataset, scale)])
-            for method in list_methods(source.config)
-        }
-        gain = {method: value for method, value in gain.items() if not math.isnan(value)}
-        if not gain:
-            continue
-        best = max(gain, key=gain.__getitem__)
-        bicubic = source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y")
-        row = (
-            name_dataset(source, "asr", dataset),
-            format_number(bicubic, "{:.1f}"),
-            _format_gain(gain.get(base, math.nan)),
-            f"{methods[best].name} {_format_gain(gain[best])}",
-        )
-        rows.append(row)
-    header = ("Set", "Bicubic", methods[base].name, "Best method")
+    asr, rows = source.config["asr"], []
+    sets, scale = [*asr["evaluate"]], format_scale(min(asr["trained_scales"]))
+    if source.has("asr_quality"):
+        means = (source.mean("asr_quality", name, BICUBIC, scale, "psnr_y") for name in sets)
+        rows.append(("Bicubic", *(format_number(mean, "{:.1f}") for mean in means)))
+        for key, method in list_methods(source.config).items():
+            cells = ([(name, scale)] for name in sets)
+            gains = (read_value(source, psnr_gaps, key, BICUBIC, cell) for cell in cells)
+            rows.append((method.name, *(format_number(gain, "{:+z.2f}") for gain in gains)))
+    header = ("Method", *(name_dataset(source, "asr", name) for name in sets))
     caption = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
-    return build_simple_table(header, rows, "lrrl", caption)
-
-
-def _format_gain(value: float) -> str:
-    return format_number(value, "{:+z.2f} dB")
+    return build_simple_table(header, rows, "l" + "r" * len(sets), caption)
 
 
 # --- tables and figures --------------------------------------------------------------------------
 
 
-def _build_items(
-    kind: str, build: Callable[[Aggregates, Item], PageSection], source: Aggregates, folder: Path
-) -> PageSection:
+def _build_items(kind: str, source: Aggregates, folder: Path) -> PageSection:
     """Build a section for every table or figure of the run, and say why it lacks the others."""
     items = select_items(kind, source.config)
     items.pop(QUALITATIVE, None)  # a reader compares its pictures
-    sections, failures = build_possible(items, lambda name: build(source, items[name]))
-    titles = {name: _name_item(item) for name, item in items.items()}
-    inside = []
-    for name, section in sections.items():
-        links = _list_sources(items[name], source, folder)
-        inside.append(replace(section, title=titles[name], key=name, links=links))
+    sections, failures = build_possible(
+        items, lambda name: _build_item(items[name], source, folder)
+    )
+    inside = [*sections.values()]
     if failures:
-        reasons = [(titles[name], reason) for name, reason in failures.items()]
+        reasons = [(_name_item(items[name]), reason) for name, reason in failures.items()]
         table = build_simple_table(("What", "Why"), reasons)
         inside.append(PageSection("Not in this run", tables=[table]))
     return PageSection(f"{kind}s".title(), inside=inside)
+
+
+def _build_item(item: Item, source: Aggregates, folder: Path) -> PageSection:
+    """Build the section of a figure, the image inside, or of a table, the paper's folded up."""
+    links = _list_sources(item, source, folder)
+    section = PageSection(_name_item(item), key=item.item, links=links)
+    if item.kind == "figure":
+        png = source.results / "figures" / f"{item.item}.png"
+        if not png.is_file():
+            raise UserError("not drawn.")
+        picture = embed_picture(png, f"{item.title}, described below")
+        return replace(section, picture=picture, caption=compose_caption(item, source.provenance))
+    inside = []
+    if item.compared:
+        beside = build_beside_paper(source, item)
+        inside.append(PageSection("Beside the paper's values", tables=beside, folded=True))
+    return replace(section, tables=build_tables(source, item), inside=inside)
 
 
 def _name_item(item: Item) -> str:
@@ -234,9 +227,7 @@ def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
     name = item.item
     files = [f"figures/{name}.png", f"figures/{name}.pdf", f"tables/{name}.tex"]
     files += [f"aggregates/{aggregate}.csv" for aggregate in item.needs]
-    names = {".png": "PNG", ".pdf": "PDF", ".tex": "LaTeX"}
-    paths = {names.get(Path(file).suffix, Path(file).name): source.results / file for file in files}
-    links = list_links(paths, folder)
+    links = list_links({Path(file).name: source.results / file for file in files}, folder)
     if OF_IMAGES & {*item.needs} and _list_paths(source.results, SCORE_PATTERNS, folder):
         links.append(("scores of every image", f"#{SCORES}"))
     return [*links, ("conditions", f"#{CONDITIONS}")]
@@ -245,66 +236,30 @@ def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
 def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
     """Build the section of the pictures that a reader compares, of both benchmarks."""
     item = read_items()[QUALITATIVE]
-    scales = " and ".join(
-        f"×{format_scale(scale)}" for scale in list_compared_scales(source.config)
+    native = replace(
+        _build_or_explain(_name_item(item), partial(compare_reconstructions, source, folder)),
+        title=_name_item(item),
+        key=QUALITATIVE,
+        links=_list_sources(item, source, folder),
+        caption=compose_caption(item, source.provenance),
     )
-    titles = _name_item(item), f"Super-resolution {scales}"
-    native, enlarged = (
-        replace(_build_or_explain(title, partial(compare, folder=folder), source), title=title)
-        for title, compare in zip(titles, (compare_reconstructions, compare_methods), strict=True)
-    )
-    links, caption = _list_sources(item, source, folder), compose_caption(item, source.provenance)
-    native = replace(native, key=QUALITATIVE, links=links, caption=caption)
-    inside = [native, replace(enlarged, key="enlarged")]
+    scales = " and ".join(f"×{scale:g}" for scale in list_compared_scales(source.config))
+    title = f"Super-resolution {scales}"
+    enlarged = _build_or_explain(title, partial(compare_methods, source, folder))
+    inside = [native, replace(enlarged, title=title, key="enlarged")]
     return PageSection("Pictures", HOW_TO_COMPARE, inside=inside)
-
-
-def _build_table(source: Aggregates, item: Item) -> PageSection:
-    """Build the section of a table, with the paper's values beside it folded up."""
-    beside = build_beside_paper(source, item) if item.compared else []
-    inside = (
-        [PageSection("Beside the paper's values", tables=beside, folded=True)] if beside else []
-    )
-    return PageSection(item.title, tables=build_tables(source, item), inside=inside)
-
-
-def _embed_figure(source: Aggregates, item: Item) -> PageSection:
-    """Build the section of a figure, with the image inside the page."""
-    png = source.results / "figures" / f"{item.item}.png"
-    if not png.is_file():
-        raise UserError("not drawn.")
-    picture = embed_picture(png, f"{item.title}, described below")
-    caption = compose_caption(item, source.provenance)
-    return PageSection(item.title, picture=picture, caption=caption)
 
 
 # --- provenance --------------------------------------------------------------------------------
 
 
 def _build_provenance(source: Aggregates) -> PageSection:
-    """Build the section about what was run, the image arrays and the configuration."""
+    """Build the section about what was run, and the configuration."""
     try:
         inside = [describe_runs(source)]
     except UserError as error:
         inside = [PageSection("What was run", str(error))]
-    inside.append(_list_arrays(source.results))
     if (settings := source.results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
         inside.append(PageSection("Configuration of this run", code=code, folded=True))
     return PageSection("Provenance", inside=inside)
-
-
-def _list_arrays(results: Path) -> PageSection:
-    """List the image arrays with the checksums that the standardize step recorded."""
-    rows = []
-    for benchmark in BENCHMARKS:
-        for path in sorted((results / benchmark / "arrays").glob("*.json")):
-            metadata = read_metadata(path)
-            if metadata.get("sha256"):
-                images = str(metadata.get("images", DASH))
-                rows.append((f"{benchmark}/{path.stem}", images, str(metadata["sha256"])))
-    if not rows:
-        return PageSection("Image arrays", "No image array is standardized yet.")
-    caption = "Standardized images; two runs with the same checksums saw the same pixels."
-    table = build_simple_table(("Array", "Images", "SHA-256"), rows, caption=caption)
-    return PageSection("Image arrays", tables=[table])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..analysis.provenance.differences import (
@@ -16,9 +15,9 @@ from ..analysis.provenance.differences import (
 from ..analysis.reader import Aggregates
 from ..analysis.training_time import RunTotals, sum_up
 from ..config import Item
-from ..progress import format_duration
 from .layout import DASH, Cells, format_number
 from .page import PageSection, build_simple_table, list_captions
+from .tables.training_time import format_time
 
 MANY = 4
 TOTALS = {"native": "All native runs", "asr": "All super-resolution runs"}
@@ -54,20 +53,17 @@ def list_differences(source: Aggregates) -> PageSection:
 
 def list_concerned(difference: Difference, provenance: Provenance) -> list[str]:
     """List the numbers of each benchmark that a difference concerns: "all", or which."""
-    return [_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS]
-
-
-def _list_measures(difference: Difference, provenance: Provenance, benchmark: str) -> str:
-    """List the numbers of a benchmark that a difference concerns: "all", or which."""
-    scopes = [
-        scope
-        for scope in provenance.scopes or difference.scopes
-        if scope.benchmark == benchmark and scope != Scope.STRUCTURE
-    ]
-    concerned = [scope for scope in scopes if scope in difference.scopes]
-    if concerned and {*scopes} <= {*difference.scopes}:
-        return "all"
-    return ", ".join(dict.fromkeys(scope.measure for scope in concerned))
+    texts = []
+    for benchmark in BENCHMARKS:
+        scopes = [
+            scope
+            for scope in provenance.scopes or difference.scopes
+            if scope.benchmark == benchmark and scope != Scope.STRUCTURE
+        ]
+        concerned = [scope for scope in scopes if scope in difference.scopes]
+        measures = ", ".join(dict.fromkeys(scope.measure for scope in concerned))
+        texts.append("all" if concerned and len(concerned) == len(scopes) else measures)
+    return texts
 
 
 def find_conditions(
@@ -144,13 +140,9 @@ def _format_costs(title: str, trainings: RunTotals) -> list[str]:
         title,
         f"{trainings.runs}",
         " to ".join(dict.fromkeys(format_number(number, "{:,.0f}") for number in steps)),
-        _format_duration(trainings.mean_seconds),
-        _format_duration(trainings.total_seconds),
+        format_time(trainings.mean_seconds),
+        format_time(trainings.total_seconds),
         format_number(trainings.steps_per_second, "{:,.3g}"),
         format_number(trainings.peak_memory_mib, "{:,.0f}"),
         ", ".join(trainings.devices) or DASH,
     ]
-
-
-def _format_duration(seconds: float) -> str:
-    return DASH if math.isnan(seconds) else format_duration(seconds)

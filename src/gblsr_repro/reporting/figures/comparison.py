@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from ...analysis.derived import median_distance, pair_with_published
 from ...analysis.metrics import LSE, SUPERRES, list_shown
@@ -35,23 +34,22 @@ PANELS = (  # aggregate, metric, title, unit
 def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw every cell that the paper publishes against its measured value, a panel per metric.
 
-    On the diagonal both agree. Metrics of absent aggregates are left out. Raises `UserError` when
+    On the diagonal both agree. Metrics that were not measured are left out. Raises `UserError` when
     nothing published was measured.
     """
     paper = read_paper_aggregates(load_protocol())
     panels: dict[str, pd.DataFrame] = {}
-    captions: dict[str, str] = {}
     for aggregate, metric, title, unit in PANELS:
         if source.has(aggregate):
             pairs = pair_with_published(source, paper, aggregate, metric) / unit
-            if len(pairs):
-                panels[title], captions[title] = pairs, _describe_distance(pairs)
-    measured = [name for cells in panels.values() for name in cells.dropna().index]
-    if not measured:
+            if pairs["measured"].notna().any():
+                panels[title] = pairs
+    if not panels:
         raise UserError(
             f"{source.folder} holds no value that the paper publishes; score or time one of its "
             "arms or methods."
         )
+    measured = [name for cells in panels.values() for name in cells.dropna().index]
     names = sort_by_order(measured, [*source.arms, *source.methods])
     columns = min(PANEL_COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
@@ -67,7 +65,8 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
         axes.axis("off")
     for axes, (title, cells) in zip(grid.flat, panels.items(), strict=False):
         axes.set_box_aspect(1)
-        _draw_panel(looks, axes, f"{title}\n{captions[title]}", cells)
+        axes.set_title(f"{title}\n{_describe_distance(cells)}", fontsize=7)
+        _draw_cells(looks, axes, cells.dropna())
     for axes in grid[:, 0]:
         axes.set_ylabel("measured")
     for axes in grid.flat[len(panels) - columns : len(panels)]:
@@ -77,43 +76,22 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
 
 def _describe_distance(pairs: pd.DataFrame) -> str:
     """Describe how many published cells were measured, and their median distance."""
-    measured = pairs["measured"].count()
-    if not measured:
-        return ""
     median = median_distance(pairs)
     distance = f"{median:,.0f}" if median >= 100 else f"{median:.2g}"
-    return f"{measured} of {len(pairs)} measured\nmedian |Δ| {distance}"
+    return f"{pairs['measured'].count()} of {len(pairs)} measured\nmedian |Δ| {distance}"
 
 
-def _draw_panel(looks: dict[str, style.Look], axes: Axes, title: str, cells: pd.DataFrame) -> None:
-    """Draw the cells of one metric."""
-    axes.set_title(title, fontsize=7)
-    measured = cells.dropna()
-    if measured.empty:
-        style.draw_message(axes, "not measured")
-        return
-    low, high = _set_limits(axes, measured.min(axis=None), measured.max(axis=None))
-    axes.plot([low, high], [low, high], color=style.FAINT, linewidth=0.8, zorder=1)
-    for key, x, y in measured.itertuples():
+def _draw_cells(looks: dict[str, style.Look], axes: Axes, cells: pd.DataFrame) -> None:
+    """Draw the cells of one metric over the diagonal; axes of a wide ratio are logarithmic."""
+    ends = low, high = cells.min(axis=None), cells.max(axis=None)
+    axes.plot(ends, ends, color=style.FAINT, linewidth=0.8, zorder=1)
+    for key, x, y in cells.itertuples():
         marker = style.style_marker(looks[key], 3.8, markeredgewidth=0.4, zorder=3)
         axes.plot(x, y, **marker)
-
-
-def _set_limits(axes: Axes, low: float, high: float) -> tuple[float, float]:
-    """Set equal limits and ticks on both axes, logarithmic for a wide ratio; return the limits."""
-    ticks: Sequence[float]
+    axes.margins(0.08, 0.08)
     if low > 0 and high / low > style.LOG_FROM:
-        room = (high / low) ** 0.08
-        low, high = low / room, high * room
-        axes.set(xscale="log", yscale="log")
-        ticks = style.choose_log_ticks(low, high, 3)
+        steps = (1, 3) if high / low < 100 else (1,)
+        style.make_logarithmic(axes.xaxis, steps)
+        style.make_logarithmic(axes.yaxis, steps)
     else:
-        # Not so narrow that the ticks' labels are long and alike.
-        room = max(0.08 * (high - low), 0.02 * abs(high)) or 1.0
-        low, high = low - room, high + room
-        ticks = MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-        ticks = [round(float(tick), 10) for tick in ticks if low <= tick <= high]
-    for axis in (axes.xaxis, axes.yaxis):
-        style.set_ticks(axis, ticks)
-    axes.set(xlim=(low, high), ylim=(low, high))
-    return low, high
+        axes.locator_params(nbins=3)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -19,14 +18,11 @@ from ...analysis.schemas import FIELDS, find_files
 from ...errors import UserError
 from ...evaluation.fields import BandwidthFields
 from ...evaluation.locality import compute_variation
-from ..layout import DASH
+from ..layout import format_number
 from ..names import sort_by_order
 from . import style
 
 BINS = 36
-LOG_BELOW = 20.0  # a median this much below the threshold calls for logarithmic bins
-FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of the axis' highest mark
-ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
 UNDECIDED = "#bbbbbb"
 FLAGS = {1: (style.MET, " met"), 0: (style.NOT_MET, " not met")}
@@ -34,7 +30,6 @@ LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 BLACK = LIMIT | {"color": "black"}
 SOLID = {"linestyle": "-", "color": "black"}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
-BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 
 def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
@@ -45,7 +40,8 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
     variations = _read_variations(source)
     arms = [*variations]
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
-    bins = _choose_bins(np.concatenate([*variations.values()]), threshold)
+    highest = max(images.max() for images in variations.values())
+    bins = np.linspace(0, 1.15 * max(highest, threshold), BINS + 1)
     figure = style.create_figure(style.COLUMN_WIDTH, 2.1, differences)
     entries = [
         style.build_legend_entry(f"T1: {threshold:g}", **LIMIT),
@@ -60,18 +56,12 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
         axes.axvline(threshold, **LIMIT, linewidth=1.1)
         axes.axvline(median, **SOLID, linewidth=1.1)
         reached = f"{(images >= threshold).sum()} of {len(images)} reach T1"
-        lines = source.arms[arm].short, f"median {format_field_value(median)}", reached
+        lines = source.arms[arm].short, f"median {format_number(median, '{:.3g}')}", reached
         axes.set_title("\n".join(lines), fontsize=7)
         axes.set_xlabel("CoV of bandwidth")
-    first = panels[0]
-    first.set_ylabel("Images")
-    if bins[0] > 0:
-        first.set_xscale("log")
-        ticks = style.choose_log_ticks(bins[0], bins[-1], 3)
-        style.set_ticks(first.xaxis, ticks, [format_threshold(tick) for tick in ticks])
-    else:
-        first.xaxis.set_major_locator(MaxNLocator(3))
-    first.set_xlim(bins[0], bins[-1])
+    panels[0].set_ylabel("Images")
+    panels[0].xaxis.set_major_locator(MaxNLocator(3))
+    panels[0].set_xlim(bins[0], bins[-1])
     return figure
 
 
@@ -96,55 +86,40 @@ def _read_variations(source: Aggregates) -> dict[str, np.ndarray]:
 def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw the variance of the bandwidth within and across images, one group per linear arm.
 
-    The groups carry the share within images; T4's floor is a line where it lies near the bars,
-    else a text that says how far above them it is.
+    The groups carry the share within images, the title T4's floor under the filled bars.
     """
     mean, std = read_statistics(source, "linear", ["var_within", "var_across", "t4"])
     floor = source.config["diagnostics"]["thresholds"]["t4_within_variance"]
     highest = (mean + std.fillna(0))[["var_within", "var_across"]].max(axis=1)
-    top = float(highest.max())
-    power = math.floor(math.log10(top)) if top > 0 else 0
-    power = 0 if abs(power) < 3 else power
-    unit = 10.0**power
     figure = style.create_figure(style.COLUMN_WIDTH, 2.35, differences)
-    entries: list[Artist] = [
+    entries = [
         Patch(facecolor="#9a9a9a", edgecolor=style.INK, label="within images"),
         Patch(facecolor="white", edgecolor=style.INK, hatch=MISSED, label="across images"),
     ]
-    axes = figure.subplots()
-    near, label = 0 < floor <= FLOOR_WITHIN * top, f"T4 floor {format_threshold(floor)}"
-    if near:
-        entries.append(axes.axhline(floor / unit, **LIMIT, linewidth=1.1, label=label))
-    elif (within := float(mean["var_within"].max())) > 0:
-        title = f"{label}: {format_field_value(floor / within)}× the highest filled bar"
-        axes.set_title(title, fontsize=7, color=style.THRESHOLD)
     style.draw_legend(figure, entries, 2, handleheight=1.0)
+    axes = figure.subplots()
+    axes.set_title(f"T4's floor: {floor:g}", fontsize=7, color=style.THRESHOLD)
+    looks = style.read_looks(source)
     for place, arm in enumerate(mean.index):
-        color = style.read_looks(source)[arm].color
-        _draw_variances(axes, place, mean.loc[arm] / unit, std.loc[arm] / unit, color)
-        share = mean["t4"][arm]
-        text = f"within: {DASH}" if math.isnan(share) else f"within: {share:.2f}\nof the total"
+        color = looks[arm].color
+        for side, name, fill, edge, hatch in (
+            (-0.17, "var_within", color, style.INK, ""),
+            (0.17, "var_across", "white", color, MISSED),
+        ):
+            axes.bar(place + side, mean[name][arm], 0.34, yerr=std[name][arm], color=fill,
+                     edgecolor=edge, hatch=hatch, error_kw=ERRORS)  # fmt: skip
         axes.annotate(
-            text, (place, highest[arm] / unit), xytext=(0, 2.5), textcoords="offset points",
-            ha="center", va="bottom", fontsize=7, linespacing=1.05, bbox=BOX,
+            f"within: {format_number(mean['t4'][arm], '{:.2f}')}\nof the total",
+            (place, highest[arm]), xytext=(0, 2.5), textcoords="offset points",
+            ha="center", va="bottom", fontsize=7, linespacing=1.05,
         )  # fmt: skip
     axes.set_xticks(range(len(mean)), [source.arms[arm].short for arm in mean.index])
-    axes.set_xlim(-0.6, len(mean) - 0.4)
-    axes.set_ylim(0, 1.38 * max(top, floor if near else 0) / unit or 1)
-    axes.set_ylabel("Bandwidth variance" + (f" (×{_format_power(power)})" if power else ""))
+    axes.margins(0.1, 0.38)
+    axes.set_ylabel("Bandwidth variance")
+    axes.ticklabel_format(axis="y", scilimits=(-3, 3))
     axes.tick_params(axis="x", length=0)
     axes.grid(False, axis="x")
     return figure
-
-
-def _draw_variances(axes: Axes, place: int, mean: pd.Series, std: pd.Series, color: str) -> None:
-    """Draw the two bars of an arm, filled within images and hatched across them."""
-    for side, name, fill, edge, hatch in (
-        (-0.17, "var_within", color, style.INK, ""),
-        (0.17, "var_across", "white", color, MISSED),
-    ):
-        axes.bar(place + side, mean[name], 0.34, yerr=std[name], color=fill, edgecolor=edge,
-                 hatch=hatch, error_kw=ERRORS)  # fmt: skip
 
 
 def draw_logspace_loctests(source: Aggregates, differences: Sequence[str]) -> Figure:
@@ -175,7 +150,7 @@ def draw_logspace_loctests(source: Aggregates, differences: Sequence[str]) -> Fi
     style.draw_legend(figure, entries, 4, handleheight=1.0, columnspacing=0.8)
     for axes, panel in zip(figure.subplots(len(panels)), panels, strict=True):
         statistic, test, title, relation, limit = panel
-        axes.set_title(f"{title} (needs {relation} {format_threshold(limit)})", fontsize=7)
+        axes.set_title(f"{title} (needs {relation} {limit:g})", fontsize=7)
         # The share alone decides nothing: T4's verdict stands beside its second condition.
         flags = mean[f"{test}_met"] if test else pd.Series(math.nan, mean.index)
         _draw_test(axes, mean[statistic], std[statistic], flags, limit)
@@ -197,11 +172,10 @@ def _draw_test(axes: Axes, mean: pd.Series, std: pd.Series, flags: pd.Series, li
     )  # fmt: skip
     axes.axvline(limit, **BLACK, linewidth=1.0)
     axes.set_xlim(0, 1.08 * np.nanmax([limit, (mean + std.fillna(0)).max()]))
-    marks = [0, limit] if limit > ROOM_FOR_ZERO * axes.get_xlim()[1] else [limit]
-    axes.set_xticks(marks, [format_threshold(mark) for mark in marks])
+    axes.set_xticks([limit], [f"{limit:g}"])
     verdicts = [FLAGS.get(flag, ("", " see below"))[1] for flag in flags]
     texts = [
-        DASH if math.isnan(value) else format_field_value(value) + verdict
+        format_number(value, "{:.3g}") + ("" if math.isnan(value) else verdict)
         for value, verdict in zip(mean, verdicts, strict=True)
     ]
     style.annotate_rows(axes, texts)
@@ -226,34 +200,3 @@ def read_statistics(
     rows = sort_by_order(table["arm"], arms)
     wide = table.pivot(index="arm", columns="statistic").reindex(rows)
     return wide["mean"].reindex(columns=names), wide["std"].reindex(columns=names)
-
-
-def _choose_bins(values: np.ndarray, threshold: float) -> np.ndarray:
-    """Choose bin edges that hold all values and the threshold; the first is 0 unless log."""
-    top = 1.15 * max(float(values.max()), threshold)
-    low = float(values.min())
-    if low > 0 and np.median(values) * LOG_BELOW < threshold:
-        return np.geomspace(0.9 * low, 1.5 * top, BINS + 1)
-    return np.linspace(0, top, BINS + 1)
-
-
-def format_field_value(value: float) -> str:
-    """Format a value with three digits, four decimals below 0.1, else as a power of ten."""
-    if math.isnan(value):
-        return DASH
-    if value != 0 and not 1e-3 <= abs(value) < 1e4:
-        power = math.floor(math.log10(abs(value)))
-        return f"{value / 10.0**power:.1f}·{_format_power(power)}"
-    return f"{value:.4f}" if abs(value) < 0.1 else f"{value:#.3g}".rstrip(".")
-
-
-def format_threshold(value: float) -> str:
-    """Format a threshold: 0.05, or a power of ten where it is one below a hundredth."""
-    power = round(math.log10(value)) if value > 0 else 0
-    if value < 0.01 and math.isclose(value, 10.0**power):
-        return _format_power(power)
-    return f"{value:g}"
-
-
-def _format_power(power: int) -> str:
-    return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -92,11 +92,7 @@ def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
         for arm, look in style.read_looks(source).items()
     }
     figure = style.create_figure(style.TEXT_WIDTH, 4.3, differences)
-    seeds = {arm: source.cell("native", sets[0], arm, metrics[0].name).n for arm in arms}
-    labels = {arm: _format_name(source, arm) for arm in arms}
-    if max(seeds.values()) > 1:  # else the caption says so of all
-        labels |= {arm: f"{labels[arm]}, 1 seed" for arm in arms if seeds[arm] == 1}
-    entries = [Patch(**fills[arm], label=labels[arm]) for arm in arms]
+    entries = [Patch(**fills[arm], label=_format_name(source, arm)) for arm in arms]
     style.draw_legend(figure, entries, 4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
     panels = figure.subplots(math.ceil(len(metrics) / 2), 2).flat

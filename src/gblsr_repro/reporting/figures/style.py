@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import math
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +12,12 @@ from typing import Annotated, Any, Literal
 from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ...analysis.reader import BICUBIC, Aggregates
@@ -36,7 +35,6 @@ FAINT = "#6b6b6b"
 MET = "#66C2A5"
 NOT_MET = "#EF7B6C"
 THRESHOLD = "#B2182B"
-NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the font size of the differences
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
@@ -152,33 +150,19 @@ def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
     axes.set_ylim(len(names) - room, room - 1)
 
 
-def choose_log_ticks(low: float, high: float, most: int = 8) -> list[float]:
-    """Choose round numbers from `low` to `high` (both above 0) as ticks of a logarithmic axis.
-
-    They are as dense as 1, 2, 5, 10, ... allows with at most `most` of them, else sparser.
-    """
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps, stride in (((1, 2, 5), 1), ((1, 3), 1), ((1,), 1), ((1,), 2), ((1,), 3)):
-        ticks = [m * 10.0**d for d in decades[::stride] for m in steps]
-        inside = [tick for tick in ticks if low <= tick <= high]
-        if len(inside) <= most:
-            break
-    return inside
-
-
-def set_ticks(axis: Axis, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
-    """Set the ticks of an axis, with `texts` or plain numbers beside them, and no minor ones."""
-    axis.set_ticks(ticks, texts or [f"{tick:g}" for tick in ticks])
-    axis.set_ticks([], minor=True)
+def make_logarithmic(axis: XAxis | YAxis, steps: Sequence[int]) -> None:
+    """Make an axis logarithmic, with plain numbers at some steps of each decade."""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=steps, numticks=9))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def scale_time_axis(axes: Axes) -> None:
-    """Make the x axis logarithmic, with plain numbers, where the data span a wide ratio."""
-    low, high = axes.dataLim.intervalx
+    """Make the x axis logarithmic where the data span a wide ratio."""
+    low, high = axes.xaxis.get_data_interval()
     if low > 0 and high / low > LOG_FROM:
-        axes.set_xscale("log")
-        axes.autoscale_view()
-        set_ticks(axes.xaxis, choose_log_ticks(*axes.get_xlim()))
+        make_logarithmic(axes.xaxis, (1, 2, 5))
 
 
 def annotate_rows(axes: Axes, texts: Sequence[str]) -> None:
@@ -201,11 +185,7 @@ def frame_image(axes: Axes) -> None:
 def draw_message(axes: Axes, text: str) -> None:
     """Write into an axes why it has no data, in place of empty scales."""
     frame_image(axes)
-    for spine in axes.spines.values():
-        spine.set_linestyle((0, (2, 2)))
-    # Long names break after their underscores.
-    lines = textwrap.fill(text.replace("_", "_ "), NARROW).replace("_ ", "_")
-    axes.text(0.5, 0.5, lines, transform=axes.transAxes, ha="center", va="center", fontsize=7,
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=7,
               color=INK)  # fmt: skip
 
 

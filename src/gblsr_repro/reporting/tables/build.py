@@ -90,8 +90,6 @@ def set_table(sheet: Sheet) -> Table:
         [sheet.name_type, *(column.type for column in sheet.columns)],
         sheet.header,
         groups,
-        size=sheet.size,
-        separation=sheet.separation,
     )
 
 
@@ -121,9 +119,6 @@ def set_table_beside(measured: Sheet, fast: Sheet, paper: Texts) -> Table:
         [measured.name_type, "l", *(column.type for column in columns)],
         [[cells[0], "", *cells[1:]] for cells in measured.header],
         groups,
-        size="scriptsize",
-        separation=measured.separation,
-        paired=True,
     )
 
 

@@ -12,7 +12,7 @@ from ...analysis.reader import NATIVE_TIMES, Aggregates
 from ...analysis.statistics import Summary
 from ...config import Arm, Config, load_protocol
 from ...wording import join_words
-from ..captions import describe_seeds, explain_bold, list_missing_rows, name_own_rows
+from ..captions import describe_seeds, explain_bold, name_own_rows
 from ..layout import DASH, format_summary
 from ..names import name_dataset
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
@@ -104,7 +104,6 @@ def _build_quality(
         describe_seeds(numbers),
         explain_bold(significance, zip(*numbers.values(), strict=True)),
         name_own_rows(arms.values()),
-        list_missing_rows(numbers),
     ]
     return Sheet(
         label,
@@ -115,8 +114,6 @@ def _build_quality(
         notes,
         evaluation_columns,
         significance,
-        size="scriptsize",
-        separation=2,
     )
 
 

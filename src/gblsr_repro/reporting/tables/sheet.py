@@ -70,15 +70,14 @@ class SheetRow:
     """A row: what it is about, and its name.
 
     `strong` are the columns that are bold whatever the others have. Only rows that are `compared`
-    can be the best. A row with a `beside_note` stands in tables beside the paper's alone, and so
-    does that note.
+    can be the best. One that is `beside_only` stands in tables beside the paper's alone.
     """
 
     about: About
     name: str
     strong: Collection[str] = ()
     compared: bool = True
-    beside_note: str = ""
+    beside_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,8 +107,6 @@ class Sheet:
     notes: Sequence[str | None] = ()
     evaluation_columns: Sequence[str] | None = None
     significance: float | None = None
-    size: str = "footnotesize"
-    separation: float = 4
     printed: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
@@ -125,12 +122,11 @@ class Sheet:
 
     def leave_out_beside_rows(self) -> Sheet:
         """Return the sheet without the rows that stand beside the paper's alone."""
-        left_out = {row.beside_note for group in self.groups for row in group.rows} - {""}
         groups = [
-            replace(group, rows=[row for row in group.rows if not row.beside_note])
+            replace(group, rows=[row for row in group.rows if not row.beside_only])
             for group in self.groups
         ]
-        return replace(self, groups=groups, notes=[n for n in self.notes if n not in left_out])
+        return replace(self, groups=groups)
 
     def read(self, column: SheetColumn, row: SheetRow) -> SheetValue:
         """Read a cell, or take the printed one."""

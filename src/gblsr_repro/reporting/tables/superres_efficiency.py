@@ -24,7 +24,7 @@ from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
 from ...config import OWN, Method
 from ...errors import UserError
-from ..captions import describe_seeds, list_missing_rows
+from ..captions import describe_seeds
 from ..names import name_dataset, select_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 from .superres_quality import MEGA, describe_parameters
@@ -76,19 +76,16 @@ class Efficiency:
             if all(self.read_psnr(*cell, name).measured for name in (method, self.base))
         ]
 
-    def list_notes(self, methods: Collection[str]) -> list[str | None]:
-        """List for the caption over how many seeds numbers are, and which methods have no time."""
-        names = {method: self.source.methods[method].name for method in (*methods, self.base)}
-        timed = {
-            method: [self.read_latency(dataset, "mean_ms", method) for dataset in self.sets]
-            for method in names
-        }
+    def describe_seeds(self, methods: Collection[str]) -> str | None:
+        """Describe for the caption over how many seeds numbers are."""
         rows = {
-            name: [*timed[method], *(self.read_psnr(*cell, method) for cell in self.grid)]
-            for method, name in names.items()
+            self.source.methods[method].name: [
+                *(self.read_latency(dataset, "mean_ms", method) for dataset in self.sets),
+                *(self.read_psnr(*cell, method) for cell in self.grid),
+            ]
+            for method in dict.fromkeys((*methods, self.base))
         }
-        missing = list_missing_rows({names[method]: timed[method] for method in methods})
-        return [describe_seeds(rows, spread=False), missing]
+        return describe_seeds(rows, spread=False)
 
 
 def build_asr_latency(source: Aggregates) -> list[Sheet]:
@@ -112,10 +109,10 @@ def build_asr_latency(source: Aggregates) -> list[Sheet]:
         SheetGroup([SheetRow((name,), _format_name(method)) for name, method in part.items()])
         for part in parts
     ]
-    notes = [describe_parameters(source, methods), *efficiency.list_notes(methods)]
+    notes = [describe_parameters(source, methods), efficiency.describe_seeds(methods)]
     corner = ["Method", ""]
     return [
-        Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets, separation=2),
+        Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets),
     ]
 
 
@@ -175,10 +172,10 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
     columns = _build_pareto_columns(efficiency)
     notes = [
         _list_partial_variants(efficiency, [name for name in methods if name != base]),
-        *efficiency.list_notes(methods),
+        efficiency.describe_seeds(methods),
     ]
     label, corner = f"asr_pareto_{part}", ["Variant", ""]
-    return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes, separation=2)]
+    return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes)]
 
 
 def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:

@@ -10,14 +10,11 @@ from ...analysis.schemas import format_scale
 from ...analysis.statistics import Summary
 from ...config import OWN
 from ...errors import UserError
-from ..captions import describe_seeds, list_missing_rows, name_own_rows
+from ..captions import describe_seeds, name_own_rows
 from ..names import name_dataset, select_compared_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, collect_numbers
 
 MEGA = 1e6
-SCALES_IN_FOOTNOTESIZE = 3
-"""Columns with spreads that a page is wide enough for in the usual type size of tables."""
-BICUBIC_NOTE = "Bicubic interpolation is not trained and has no spread"
 
 
 def build_asr_quality(source: Aggregates, scales: str) -> list[Sheet]:
@@ -80,27 +77,16 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], lab
             for name, method in methods.items()
         ]
         if has_bicubic:
-            rows.insert(0, SheetRow((dataset, BICUBIC), "Bicubic", beside_note=BICUBIC_NOTE))
+            rows.insert(0, SheetRow((dataset, BICUBIC), "Bicubic", beside_only=True))
         groups.append(SheetGroup(rows, f"**{name_dataset(source, 'asr', dataset)}**"))
     notes = [
         f"{metric.title} in {metric.unit}" if metric.unit else metric.title,
         name_own_rows(methods.values()),
         describe_seeds(numbers),
-        BICUBIC_NOTE if has_bicubic else None,
         describe_parameters(source, methods),
-        list_missing_rows(numbers),
     ]
-    wide = len(keys) > SCALES_IN_FOOTNOTESIZE
-    return Sheet(
-        label,
-        "l1" if wide else "l",
-        ["Method"],
-        columns,
-        groups,
-        notes,
-        size="scriptsize" if wide else "footnotesize",
-        separation=2 if wide else 4,
-    )
+    names = "l1" if len(keys) > 3 else "l"  # names wrap where the numbers need the width
+    return Sheet(label, names, ["Method"], columns, groups, notes)
 
 
 def describe_parameters(source: Aggregates, methods: Iterable[str]) -> str | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from math import isnan
 
-from ...analysis import schemas
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import RUN_FOLDERS
 from ...analysis.training_time import (
@@ -20,7 +19,7 @@ from ...analysis.training_time import (
     list_published_trainings,
     sum_up_groups,
 )
-from ...config import OWN, Arm, list_short_names, read_arms
+from ...config import OWN, list_short_names
 from ...errors import UserError
 from ...progress import format_count, format_duration
 from ...wording import join_words
@@ -66,7 +65,8 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
         trainings = groups[group]
         shorts = ", ".join(names[arm] for arm in trainings.members)
         count = _count_runs(trainings.runs, len(trainings.members), noun)
-        return SheetRow((group,), f"{_name_group(group)} ({shorts}; {count})")
+        title = TITLES.get(group) or f"Methods on the {group} encoder"
+        return SheetRow((group,), f"{title} ({shorts}; {count})")
 
     def read_range(group: str) -> str:
         times = shown[group].shortest_seconds, shown[group].longest_seconds
@@ -79,29 +79,9 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
     ]
     body = [[*map(build_row, papers)], [SheetRow((TOTAL,), "**Total**", strong=("runs", "total"))]]
     body += [[build_row(OWN)]] if OWN in groups else []
-    trained = f"Trained on {join_words(whole.devices, 'or')}" if whole.devices else None
-    notes: list[str | None] = [trained or "Device not recorded"]
-    if benchmark == "native":
-        arms = read_arms()
-        notes.append(_describe_sharing([arms[name] for name in names if name in whole.members]))
+    devices = join_words(whole.devices, "or") if whole.devices else "a device that is not recorded"
     label, corner = f"compute_{benchmark}", ["Training group"]
-    return Sheet(label, "p1", corner, columns, [*map(SheetGroup, body)], notes)
-
-
-def _name_group(group: str) -> str:
-    return TITLES.get(group) or f"Methods on the {group} encoder"
-
-
-def _describe_sharing(trained: Sequence[Arm]) -> str | None:
-    """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
-    ablation = [arm for arm in trained if arm.diagnostic in schemas.ABLATION]
-    both = [arm.short for arm in ablation if arm.in_benchmark]
-    if not both or len(both) == len(ablation):
-        return None
-    return (
-        f"The log-space ablation shares the runs of {join_words(both)} with the main tables, "
-        "where the paper trained all of the ablation's arms but Scalar again: nine further runs"
-    )
+    return Sheet(label, "p1", corner, columns, [*map(SheetGroup, body)], [f"Trained on {devices}"])
 
 
 def _count_runs(runs: int, members: int, noun: str) -> str:
