@@ -15,10 +15,10 @@ PATTERNS: dict[str, str] = {}
 """What the patterns of texts ask for, in words: pydantic shows the pattern alone."""
 
 
-def match(pattern: str, words: str, **more: Any) -> Any:
+def match(pattern: str, words: str) -> Any:
     """Declare the pattern of a text, and say in words what it asks for."""
     PATTERNS[pattern] = words
-    return Field(pattern=pattern, **more)
+    return Field(pattern=pattern)
 
 
 def describe_mistake(error: ValidationError, model: type[BaseModel]) -> str:
@@ -64,7 +64,13 @@ def _find_section(model: type[BaseModel], path: Sequence[Any]) -> type[BaseModel
     """Find the model that the entries at a path belong to."""
     for key in path:
         if key in model.model_fields:  # else the key of a map of models
-            annotation = model.model_fields[key].annotation
-            kinds = (annotation, *get_args(annotation))
-            model = next(k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel))
+            model = find_model(model.model_fields[key].annotation) or model
     return model
+
+
+def find_model(annotation: Any) -> type[BaseModel] | None:
+    """Find the model that a field is declared as, or as a map of."""
+    for kind in (annotation, *get_args(annotation)):
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+    return None
