@@ -97,10 +97,3 @@ def test_no_two_jobs_share_a_gpu_and_all_are_used_also_after_a_kill(node):
 def test_jobs_that_are_more_than_the_gpus_wait_for_one(node):
     used, _ = node(2, 4, "--retries", "1")
     assert {most_at_once(spans) for spans in used.values()} == {1}
-
-
-def test_more_jobs_than_gpus_share_them_evenly_where_that_is_asked_for(node, monkeypatch):
-    monkeypatch.setenv(devices.JOBS_PER_GPU, "2")
-    used, _ = node(2, 4, "--resources", "gpu=4", "--retries", "1")
-    assert {most_at_once(spans) for spans in used.values()} <= {1, 2}
-    assert most_at_once([span for spans in used.values() for span in spans]) > 2
