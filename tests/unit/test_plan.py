@@ -69,7 +69,7 @@ def test_a_run_that_is_not_whole_is_still_to_be_trained(config, facts):
 def test_the_text_tells_the_days_and_what_is_unknown(config):
     text = plan.describe_plan(config)
     assert "3 of 3  1,000,000" in text
-    assert "Days of training: at least 9.4 on 1 GPU" in text
+    assert "Days of training: at least 9.0 on 1 GPU" in text
     config["asr"]["model"] |= made.ASR
     config["released"] = {"liif_rdn": "rdn-liif.pth"}
     text = plan.describe_plan(config)
