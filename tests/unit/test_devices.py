@@ -144,7 +144,7 @@ def test_a_gpu_that_is_hidden_or_not_ours_is_done_without(node, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("listed", "shared"), [("", None), ("4711\n", False), ("4711\n4712\n", True), (None, None)]
+    ("listed", "shared"), [("", None), ("4711\n", False), ("4711\n4712\n", True)]
 )
 def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared):
     monkeypatch.setattr(devices, "_ask_nvidia_smi", lambda *_: listed)

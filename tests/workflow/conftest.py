@@ -17,26 +17,16 @@ def _planner(repository: Path) -> Iterator[Planner]:
     started.close()
 
 
-@pytest.fixture(scope="session")
-def run_snakemake(_planner: Planner) -> Snakemake:
-    """Run Snakemake with results and resources in a folder."""
+@pytest.fixture
+def snakemake(_planner: Planner, tmp_path: Path) -> Snakemake:
+    """Run Snakemake with results and resources in a temporary folder."""
 
-    def run(folder: Path, *words: object, configfile: object = None, **config: object) -> Ended:
-        places = {name: folder / name for name in ("results", "resources")}
+    def run(*words: object, configfile: object = None, **config: object) -> Ended:
+        places = {name: tmp_path / name for name in ("results", "resources")}
         pairs = [f"{key}={value}" for key, value in {**places, **config}.items()]
         files = ["--configfile", configfile] if configfile else []
         line = [*files, "--cores", 1, "--nolock", *words]
         return _planner.run("snakemake", *line, "--config", *pairs)
-
-    return run
-
-
-@pytest.fixture
-def snakemake(run_snakemake: Snakemake, tmp_path: Path) -> Snakemake:
-    """Run Snakemake with results and resources in a temporary folder."""
-
-    def run(*words: object, **options: object) -> Ended:
-        return run_snakemake(tmp_path, *words, **options)
 
     return run
 

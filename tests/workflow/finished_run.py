@@ -34,7 +34,6 @@ class Finished:
         your_own.add_row(folder, "flat", arm=self.own, decoder="plain:FlatDecoder")
         settings = config.load([folder / "config" / "demo.yaml"])
         self.arms = [*settings["native"]["arms"], self.own]
-        self.methods = settings["asr"]["methods"]
         self.edited: dict[Path, bytes | None] = {}
         self.planner = Planner(folder)
 
