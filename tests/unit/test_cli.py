@@ -38,15 +38,6 @@ def fill_in(command):
             yield from (argument.names[0], "1")
 
 
-@pytest.mark.parametrize("seed", ["-1", str(2**32), "one"])
-def test_a_seed_that_no_generator_takes_is_refused(seed, capsys):
-    words = ["native", "train", "--arm", "liif", "--array", "a", "--output", "b", "--state", "c"]
-    with pytest.raises(SystemExit) as stopped:
-        main([*words, f"--seed={seed}"])
-    assert stopped.value.code == 2
-    assert "a seed is a whole number from 0 to 4294967295, not" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "words", ["upscale a.png b.png -o -", "export run - --scale 2", "report --output -"]
 )

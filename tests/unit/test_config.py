@@ -100,8 +100,7 @@ IMPOSSIBLE = [  # bounds of numbers: config/schema.json has them
     ({"native.training.steps": 10.0}, "steps is 10.0: Input should be a valid integer"),
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan: Input should be a finite"),
     # numbers that YAML 1.1 reads as text
-    ({"native.training.learning_rate": "2e-3"}, "reads this as text; write 0.002, without"),
-    ({"native.training.steps": "1e6"}, "YAML reads this as text; write 1000000, without quotes"),
+    ({"native.training.learning_rate": "2e-3"}, "is '2e-3': YAML reads this as text; write the"),
     ({"native.training.steps": "many"}, "steps is 'many': Input should be a valid integer"),
     # names that become those of files, and what goes into command lines
     ({"native.data.evaluate": {"a b": "kodak"}}, "a b.[key] is 'a b': must be a name of letters"),

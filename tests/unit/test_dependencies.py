@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import made
-import numpy as np
 import pytest
 import tiny_jobs
 import torch
@@ -20,7 +19,6 @@ from gblsr_repro.dependencies import collect, versions
 from gblsr_repro.dependencies.rules import INITIAL, RULES
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr_latency, asr_scores, metrics, native, native_latency
-from gblsr_repro.models import base
 from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr_models
 from gblsr_repro.released import importing
@@ -126,25 +124,6 @@ def test_a_job_reads_the_settings_that_its_output_is_said_to_follow_from(
 
 
 @pytest.mark.parametrize("name", [*ARMS, *METHODS])
-def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
-    """It is given no others; that it names none too many is seen here."""
-    row = ARMS.get(name) or METHODS[name]
-    read: dict[type, set[str]] = {}
-
-    def noting(part, section, place):
-        seen = read.setdefault(part, set())
-        return Watched(base.select_class_settings(part, section, place), seen)
-
-    for module in (native_models, asr_models):
-        monkeypatch.setattr(module, "select_class_settings", noting)
-    made.model(name, configuration.merge(configuration.load(), made.SMALL))
-    for part, seen in read.items():
-        instead = {"rdn_features"} if "nf" in row.options else set()
-        of_the_model = {"features", "largest_scale"} if name in METHODS else set()
-        assert {*part.SETTINGS} - instead == seen - of_the_model
-
-
-@pytest.mark.parametrize("name", [*ARMS, *METHODS])
 def test_what_planning_reads_of_a_class_is_what_it_names(name):
     row = ARMS.get(name) or METHODS[name]
     find = native_models.find_classes if name in ARMS else asr_models.find_classes
@@ -165,7 +144,6 @@ def write_flat(folder, text):
         (FLAT.replace("SETTINGS", "SETINGS"), r"FlatDecoder must list the settings that it reads"),
         (FLAT.replace('("features", "patch")', "NAMES"), r"line 12: SETTINGS must list names in"),
         (FLAT.replace("class Flat", "class Even"), r"no class 'FlatDecoder'.* 'EvenDecoder'"),
-        (FLAT.replace("class Flat", "class: Flat"), r"flat.py, line 9, is not valid Python"),
     ],
 )
 def test_a_class_that_does_not_say_what_it_reads_is_one_sentence_while_planning(
@@ -226,9 +204,8 @@ def test_images_made_from_a_run_of_another_version_come_with_a_warning(tiny, rai
     inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "another version" not in caplog.text
     raised()
-    model = inference.load_native(root / "gblsr_full", torch.device("cpu"))
+    inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "was trained by another version of the code than there is now" in caplog.text
-    assert np.isfinite(sum(float(p.detach().sum()) for p in model.parameters()))
 
 
 # --- what earlier releases stored -----------------------------------------------------------------

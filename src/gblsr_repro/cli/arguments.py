@@ -63,15 +63,6 @@ def parse_path(text: str) -> Path:
     return Path(text)
 
 
-def parse_seed(text: str) -> int:
-    """Parse a seed of the command line, from 0 to 4294967295."""
-    if not re.fullmatch(r"\d{1,10}", text, re.ASCII) or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(
-            f"a seed is a whole number from 0 to 4294967295, not {shorten(text)}"
-        )
-    return int(text)
-
-
 def parse_quality(text: str) -> int:
     """Parse a quality from 1 to 100."""
     if not (text.isdecimal() and 1 <= int(text) <= 100):
@@ -109,7 +100,7 @@ ARGUMENTS = {
     "arm": argument("--arm", required=True, help="row of config/arms.tsv"),
     "method": argument("--method", required=True, help="row of config/methods.tsv"),
     "seed": argument(
-        "--seed", type=parse_seed, required=True, help="seed of initialization and shuffling"
+        "--seed", type=int, required=True, help="seed of initialization and shuffling"
     ),
     "run": path("--run", "DIR", "folder of a trained run"),
     "runs": path("--runs", "RUN", "run folders of trained arms or methods", nargs="+"),
