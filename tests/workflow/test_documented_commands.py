@@ -5,7 +5,7 @@ import re
 import pages
 import pytest
 import your_own
-from planning import Planner
+from planning import run
 
 from gblsr_repro.cli import build_parser
 
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def planner(clone, tmp_path_factory):
-    """A process in a copy of the project with what the pages take for given.
+def copy(clone, tmp_path_factory):
+    """A copy of the project with what the pages take for given.
 
     A mirror, released weights, and what docs/your-own.md has its reader write.
     """
@@ -22,9 +22,7 @@ def planner(clone, tmp_path_factory):
     your_own.follow(folder)
     (folder / "data").mkdir()
     (folder / "weights.pth").touch()
-    started = Planner(folder)
-    yield started
-    started.close()
+    return folder
 
 
 def without_environment(words):
@@ -36,23 +34,23 @@ def without_environment(words):
 
 
 @pytest.mark.parametrize("page", pages.GUIDES, ids=pages.name)
-def test_the_commands_of_a_page(page, planner, repository):
+def test_the_commands_of_a_page(page, copy):
     for words in pages.read_commands(page.read_text(encoding="utf-8")):
         program, *rest = without_environment(words)
         if program == "snakemake" and "--report" not in rest:  # which is of finished jobs
-            status, said = planner.run("snakemake", "--dry-run", *rest)
+            status, said = run(copy, "snakemake", "--dry-run", *rest)
             assert status == 0, f"{rest}: {said[-2000:]}"
         elif program in ("gblsr-repro", "gblsr_repro"):
             build_parser().parse_args(rest)  # exits where it refuses them
         elif program == "make":
-            assert f"\n{rest[0]}:" in (repository / "Makefile").read_text()
+            assert f"\n{rest[0]}:" in (copy / "Makefile").read_text()
 
 
 @pytest.mark.parametrize("page", pages.GUIDES, ids=pages.name)
-def test_settings_on_a_page_are_taken(page, planner, tmp_path):
+def test_settings_on_a_page_are_taken(page, copy, tmp_path):
     for block in pages.read_blocks(page.read_text(encoding="utf-8")):
         if block.language == "yaml":
             overlay = tmp_path / f"{block.line}.yaml"
             overlay.write_text(block.text)
-            status, said = planner.run("gblsr-repro", "plan", "--config", overlay)
+            status, said = run(copy, "gblsr_repro", "plan", "--config", overlay)
             assert status == 0, said

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 import yaml
-from planning import BLOCK, list_jobs, run_alone
+from planning import BLOCK, list_jobs, run
 
 from gblsr_repro import config
 from gblsr_repro.analysis import schemas
@@ -29,7 +29,7 @@ SCHEDULED = ON_DEVICE | {*STANDARDIZED, "regions", "asr_standardize", "bicubic"}
 
 
 def test_every_target_is_listed_with_what_it_makes(repository):
-    status, said = run_alone(repository, "--list-target-rules")
+    status, said = run(repository, "snakemake", "--list-target-rules")
     assert status == 0, said
     assert {*re.findall(r"^(\w+) \(.{12,}", said, re.MULTILINE)} == TARGETS
 
@@ -67,9 +67,8 @@ def test_planning_imports_neither_torch_nor_numpy_nor_pandas(repository, tmp_pat
     """So that a Snakemake in an environment of its own, with pydantic beside it, can plan."""
     (tmp_path / "sitecustomize.py").write_text(REFUSING)
     folders = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    status, said = run_alone(
-        repository, "--cores", 1, "--dry-run", "all", PYTHONPATH=folders.strip(os.pathsep)
-    )
+    words = ["--cores", 1, "--dry-run", "all"]
+    status, said = run(repository, "snakemake", *words, PYTHONPATH=folders.strip(os.pathsep))
     assert status == 0, said[-3000:]
 
 
@@ -128,7 +127,7 @@ def test_slurm_without_its_commands_is_one_sentence_before_any_job(repository, t
     files = ["--snakefile", repository / "Snakefile"]
     files += ["--configfile", repository / "config" / "demo.yaml"]
     words = [*profiles, *files, "--", target]
-    status, said = run_alone(tmp_path, *words, PATH=tmp_path / "bin")
+    status, said = run(tmp_path, "snakemake", *words, PATH=tmp_path / "bin")
     assert status == 1
     assert "sbatch and squeue not found on this host; submit from" in said
     assert "Failed: " not in said
