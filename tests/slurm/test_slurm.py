@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,7 +18,8 @@ pytestmark = pytest.mark.slow
 
 # As users submit, but for asking sooner whether a job has ended: these take seconds.
 SLURM = ["--profile", "slurm", "--slurm-init-seconds-before-status-checks", "1"]
-CONFIG = ["--configfile", "config/demo.yaml", "reduced.yaml"]
+FILES = ["--configfile", "config/demo.yaml", "reduced.yaml"]
+SNAKEMAKE = [sys.executable, "-m", "snakemake", *FILES]
 SUBMITTED = re.compile(r"has been submitted with SLURM jobid (\d+)")
 RUN = "native/runs/gblsr_scalar/seed0/run.json"
 
@@ -31,7 +33,7 @@ def reduce(checkout: Path, steps: int, *arms: str) -> None:
 
 def snakemake(checkout: Path, environment: Mapping[str, str], *words: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", *CONFIG, *words],
+        [*SNAKEMAKE, *words],
         cwd=checkout,
         env=environment,
         stdout=subprocess.PIPE,
@@ -79,3 +81,19 @@ def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(checkout, s
     assert record["steps"] == steps
     assert record["resumed"] >= 1, said[-3000:]
     assert "Trying to restart job" in said
+
+
+def test_a_killed_submitter_loses_nothing(checkout, slurm):
+    """Its jobs go on without it; the same command, after --unlock, takes what they made."""
+    reduce(checkout, 400, "gblsr_scalar")
+    target = f"results/demo/{RUN}"
+    submitter = subprocess.Popen([*SNAKEMAKE, *SLURM, "--", target], cwd=checkout, env=slurm)
+    state = checkout / "results/demo/native/state/gblsr_scalar/seed0.pt"
+    while not state.is_file():
+        assert submitter.poll() is None
+        time.sleep(0.1)
+    submitter.kill()
+    submitter.wait()
+    snakemake(checkout, slurm, *SLURM, "--unlock", "--", target)
+    snakemake(checkout, slurm, *SLURM, "--", target)
+    assert json.loads((checkout / target).read_text())["steps"] == 400
