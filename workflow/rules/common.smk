@@ -96,8 +96,7 @@ SPLITS = ["train", "validation"]
 # The arrays by the job that makes them: of both splits, and of each evaluation column.
 ARRAYS = {"train": SPLITS} | {column: [column] for column in COLUMNS}
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
-ASR_COLUMNS = {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
-ASR_SETS = list(ASR_COLUMNS)
+ASR_SETS = list(config["asr"]["evaluate"].values())
 ASR_TIMED = list(
     dict.fromkeys(
         config["asr"]["evaluate"].get(name, name) for name in config["asr"]["timing"]["datasets"]
