@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,14 +16,10 @@ GUIDES = [
     ROOT / "benchmarks/README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-MARKS = ("needs a GPU", "needs a network", "minutes", "hours")
-"""What a comment begins with where no test runs the whole command: on its line, or above it."""
 
 FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 NAMED_FILE = re.compile(r"# ([\w/]+\.(?:py|yaml))")
 ROWS = re.compile(r"^\| column of `(config/\w+\.tsv)` \|.*\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
-SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-PROGRAMS = ("snakemake ", "gblsr-repro ", "make ")
 
 
 @dataclass(frozen=True)
@@ -39,18 +34,6 @@ class Block:
     def text(self) -> str:
         """The lines as one text."""
         return "\n".join(self.lines) + "\n"
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command on a page: its words, the number of its line, and its mark or None."""
-
-    line: int
-    words: tuple[str, ...]
-    mark: str | None = None
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {shlex.join(self.words)}"
 
 
 def name(page: Path) -> str:
@@ -93,31 +76,7 @@ def remove_blocks(text: str) -> str:
     return FENCE.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
-def read_commands(text: str) -> list[Command]:
-    """Read the commands in the blocks of a page that are tagged `sh`, one a line.
-
-    A comment on a line of its own is about the lines below it, up to the next or an empty line.
-    """
-    commands = []
-    for block in read_blocks(text):
-        if block.language != "sh":
-            continue
-        above = ""
-        for number, line in enumerate(block.lines, block.line):
-            words = tuple(shlex.split(line, comments=True))
-            comment = f" {line}".partition(" # ")[2]
-            if not words:
-                above = comment
-                continue
-            said = (comment, above)
-            mark = next((mark for mark in MARKS for text in said if text.startswith(mark)), None)
-            commands.append(Command(number, words, mark))
-    return commands
-
-
-def read_mentions(text: str) -> Iterator[Command]:
-    """Read the commands that the sentences of a page mention."""
-    for number, line in enumerate(remove_blocks(text).splitlines(), 1):
-        for span in SPAN.findall(line):
-            if span.startswith(PROGRAMS):
-                yield Command(number, tuple(shlex.split(span)))
+def read_commands(text: str) -> list[list[str]]:
+    """Read the words of the commands in the blocks of a page that are tagged `sh`, one a line."""
+    lines = [line for b in read_blocks(text) if b.language == "sh" for line in b.lines]
+    return [words for line in lines if (words := shlex.split(line, comments=True))]

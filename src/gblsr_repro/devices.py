@@ -6,7 +6,6 @@ Nothing here but `is_gpu_shared` initializes CUDA, because CUDA_VISIBLE_DEVICES 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import tempfile
 import time
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     import torch
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-JOBS_PER_GPU = "GBLSR_JOBS_PER_GPU"
-"""The environment variable for the number of jobs that may share a GPU (default: 1)."""
 SLURM_JOB = "SLURM_JOB_ID"  # an environment variable that Slurm sets for its jobs
 
 DEVICES = Path("/dev")
@@ -56,30 +53,15 @@ def reserve_gpu() -> None:
     gpus = list_visible_gpus()
     if not gpus:
         return
-    jobs = _read_jobs_per_gpu()
-    gpu = _lock_gpu(gpus, jobs)
+    gpu = _lock_gpu(gpus)
     if len(gpus) == 1 and VISIBLE in os.environ and SLURM_JOB in os.environ:
         return
     if gpu is None:
-        log.info(
-            "all %d GPUs are used by other jobs; waiting for one (%s=2 lets two jobs share a GPU)",
-            len(gpus), JOBS_PER_GPU,
-        )  # fmt: skip
+        log.info("all %d GPUs are used by other jobs; waiting for one", len(gpus))
     while gpu is None:
         time.sleep(POLL_SECONDS)
-        gpu = _lock_gpu(gpus, jobs)
+        gpu = _lock_gpu(gpus)
     os.environ[VISIBLE] = gpu
-
-
-def _read_jobs_per_gpu() -> int:
-    """Read how many jobs may share a GPU; `UserError` where that is no number from 1 to 99."""
-    text = os.environ.get(JOBS_PER_GPU, "1")
-    if not re.fullmatch("[1-9][0-9]?", text):
-        raise UserError(
-            f"{JOBS_PER_GPU} is {text[:20]!r}, not how many jobs may share a GPU; set it to a "
-            "number from 1 to 99, or unset it."
-        )
-    return int(text)
 
 
 def check_gpu() -> None:
@@ -155,21 +137,19 @@ def _has_device_file() -> bool:
 # --- locks --------------------------------------------------------------------------------------
 
 
-def _lock_gpu(gpus: Sequence[str], jobs: int) -> str | None:
-    """Lock a place on the GPU with the fewest jobs; None if all have `jobs` jobs already.
+def _lock_gpu(gpus: Sequence[str]) -> str | None:
+    """Lock the first GPU that no other job uses; None if all are used.
 
     Slurm jobs lock apart from each other, since each may number the GPUs it was given from 0.
     """
     prefix = f"gblsr-repro-{os.environ.get(SLURM_JOB, '')}"
-    for place in range(jobs):
-        for gpu in gpus:
-            name = f"{prefix}-{gpu.replace('/', '-')}.{place}.lock"
-            path = Path(tempfile.gettempdir()) / name
-            lock = FileLock(path, mode=EVERYONE)
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                continue
-            _locks.append(lock)
-            return gpu
+    for gpu in gpus:
+        path = Path(tempfile.gettempdir()) / f"{prefix}-{gpu.replace('/', '-')}.lock"
+        lock = FileLock(path, mode=EVERYONE)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            continue
+        _locks.append(lock)
+        return gpu
     return None

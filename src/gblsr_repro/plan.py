@@ -1,13 +1,12 @@
 """Estimate the costs of a configuration: remaining runs, GPU-hours and days.
 
-Times come from runs recorded on a device of the same name under the same settings, else from the
-paper's wall-clock times (config/paper/compute.csv), which hold for its device and settings alone.
-A time that neither source has is shown as a dash.
+Times come from runs of its results that were recorded on a device of the same name under the same
+settings, else from the paper's wall-clock times (config/paper/compute.csv), which hold for its
+device and settings alone. A time that neither source has is shown as a dash.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ from .config import (
     Arm,
     Config,
     Method,
-    find_repository_root,
     is_imported,
     list_arms,
     list_methods,
@@ -36,7 +34,6 @@ from .progress import format_columns, format_count
 from .runtime import describe_device
 
 DASH = "—"
-GPUS_PER_NODE = 8  # of a usual node; shown for a machine with fewer than two
 FOOTNOTE = (
     "GPU-hours are those of training, one run after the other, without evaluation and timing,\n"
     "which need an order of magnitude less (paper, appendix on compute resources)."
@@ -45,7 +42,7 @@ FOOTNOTE = (
 
 @dataclass(frozen=True)
 class TrainingCost:
-    """The runs of one arm or method: `done` of `runs` are finished; one run takes `seconds`.
+    """The runs of one arm or method: `left` of `runs` are to be trained; one takes `seconds`.
 
     `basis` is the source of the time; without a source `seconds` is None and `basis` a dash.
     """
@@ -53,7 +50,7 @@ class TrainingCost:
     benchmark: str
     name: str
     runs: int
-    done: int
+    left: int
     steps: int
     seconds: float | None
     basis: str
@@ -61,70 +58,47 @@ class TrainingCost:
     @property
     def hours(self) -> float | None:
         """Hours of the remaining runs, one after the other; None if the time is unknown."""
-        return None if self.seconds is None else (self.runs - self.done) * self.seconds / 3600
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The runs to train on `device`, with their time, and the imported rows."""
-
-    device: str
-    costs: list[TrainingCost]
-    imported: list[str]
+        return None if self.seconds is None else self.left * self.seconds / 3600
 
 
 def describe_plan(config: Config) -> str:
-    """Estimate the costs of a configuration, and format them as `format_plan` does."""
-    return format_plan(estimate_plan(config))
-
-
-def estimate_plan(config: Config) -> Plan:
-    """Estimate the costs of a configuration without running anything or using the network."""
+    """Estimate the costs of a configuration without running anything, as a table."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
-    name = str(describe_device(torch.device("cuda" if cuda else "cpu"))["name"])
-    return Plan(name, list(_estimate_runs(config, name)), [*config["released"]])
-
-
-def format_plan(plan: Plan) -> str:
-    """Format a plan as a table for the terminal."""
-    lines = [f"This machine: {plan.device}", ""]
+    device = str(describe_device(torch.device("cuda" if cuda else "cpu"))["name"])
+    costs = list(estimate_runs(config, device))
+    lines = [f"This machine: {device}", ""]
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
-        costs = [e for e in plan.costs if e.benchmark == benchmark]
-        lines += [title, *(f"  {line}" for line in format_columns(_format_costs(costs))), ""]
-    gpus = len(devices.list_visible_gpus())
-    if gpus < 2:
-        gpus = GPUS_PER_NODE
-    one, many = (estimate_days(plan.costs, count) for count in (1, gpus))
+        cells = _format_costs([cost for cost in costs if cost.benchmark == benchmark])
+        lines += [title, *(f"  {line}" for line in format_columns(cells)), ""]
+    gpus = max(len(devices.list_visible_gpus()), 1)
     lines.append(
-        f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {gpus}, with one run per GPU"
+        f"Days of training: at least {estimate_days(costs, gpus):,.1f} on "
+        f"{format_count(gpus, 'GPU')}, with one run per GPU"
     )
-    if plan.imported:
-        lines.append(f"Imported and not trained: {', '.join(plan.imported)}")
+    if config["released"]:
+        lines.append(f"Imported and not trained: {', '.join(config['released'])}")
     return "\n".join([*lines, "", FOOTNOTE])
 
 
 def estimate_days(costs: list[TrainingCost], gpus: int) -> float:
-    """Estimate the days that the remaining runs take on several GPUs, one run per GPU.
+    """Estimate the days that the remaining runs take at least on several GPUs, one run per GPU.
 
-    The GPU that is free first takes the longest remaining run. Runs of unknown time are left out.
+    Runs of unknown time are left out.
     """
-    runs = [e.seconds for e in costs if e.seconds is not None for _ in range(e.runs - e.done)]
-    free = [0.0] * gpus
-    for seconds in sorted(runs, reverse=True):
-        heapq.heapreplace(free, free[0] + seconds)
-    return max(free) / 86400
+    runs = [cost.seconds for cost in costs if cost.seconds is not None for _ in range(cost.left)]
+    return max([sum(runs) / gpus, *runs]) / 86400
 
 
 def _format_costs(costs: list[TrainingCost]) -> list[list[str]]:
     """Format the cells of a benchmark's table: headings, a row per arm or method, the total."""
     rows = [["training", "runs left", "steps", "GPU-hours", "from"]]
-    for e in costs:
-        left = f"{e.runs - e.done} of {e.runs}"
-        rows.append([e.name, left, f"{e.steps:,}", _format_hours(e.hours), e.basis])
-    hours = [e.hours for e in costs if e.hours is not None]
+    for cost in costs:
+        left = f"{cost.left} of {cost.runs}"
+        rows.append([cost.name, left, f"{cost.steps:,}", _format_hours(cost.hours), cost.basis])
+    hours = [cost.hours for cost in costs if cost.hours is not None]
     unknown = len(costs) - len(hours)
     note = f"without {unknown} of unknown cost" if unknown else ""
-    runs = sum(e.runs - e.done for e in costs)
+    runs = sum(cost.left for cost in costs)
     return [*rows, ["all", f"{runs}", "", _format_hours(sum(hours) if hours else None), note]]
 
 
@@ -138,17 +112,17 @@ def _format_hours(hours: float | None) -> str:
 # --- time ---------------------------------------------------------------------------------------
 
 
-def _estimate_runs(config: Config, device: str) -> Iterator[TrainingCost]:
-    """Estimate the runs of every arm, then of every method that the config selects."""
+def estimate_runs(config: Config, device: str) -> Iterator[TrainingCost]:
+    """Estimate the runs of every arm, then of every method that a config trains on a device."""
     results = Path(config["results"])
-    recorded = list(_read_recorded_runs(results))
+    recorded = dict(_read_recorded_runs(results))
     rows: list[Arm | Method] = [*list_arms(config).values(), *list_methods(config).values()]
     for row in (row for row in rows if not is_imported(row, config)):
         (benchmark, _, name), identity = locate_row(row), identify_run(row, config)
         steps = config[benchmark]["training"]["steps"]
         speeds = [
             run["steps_per_second"]
-            for _, run in recorded
+            for run in recorded.values()
             if run["device"]["name"] == device
             and _select_step_settings(run["identity"]) == _select_step_settings(identity)
         ]
@@ -157,13 +131,10 @@ def _estimate_runs(config: Config, device: str) -> Iterator[TrainingCost]:
             basis = f"{format_count(len(speeds), 'run')} recorded on {device}"
         else:
             seconds, basis = _read_published_time(row, identity, steps)
-        folders = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
-        done = sum(
-            run["identity"] == identity and (folder / "weights.safetensors").is_file()
-            for folder, run in recorded
-            if folder in folders
-        )
-        yield TrainingCost(benchmark, name, len(folders), done, steps, seconds, basis)
+        folders = [results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]]
+        done = [f for f in folders if recorded.get(f, {}).get("identity") == identity]
+        left = len(folders) - len(done)
+        yield TrainingCost(benchmark, name, len(folders), left, steps, seconds, basis)
 
 
 def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,17 +148,8 @@ def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the folder and the metadata of every finished run in this checkout.
-
-    Records without identity, speed or device are skipped.
-    """
-    # Presets keep their results in subfolders of `results`.
-    folders = {
-        results,
-        find_repository_root() / "results",
-        *(find_repository_root() / "results").glob("*/"),
-    }
-    for path in sorted(p for f in folders for p in f.glob("*/runs/*/seed*/run.json")):
+    """Yield the folder and the metadata of every finished run, if they have what is needed here."""
+    for path in sorted(results.glob("*/runs/*/seed*/run.json")):
         match metadata := read_metadata(path):
             case {"steps_per_second": speed, "device": {"name": _}, "identity": dict()} if speed:
                 yield path.parent, metadata | {"identity": update_identity(metadata["identity"])}

@@ -11,15 +11,13 @@ from .progress import format_columns
 
 
 def check(config: Config) -> str:
-    """Check methods as `check_methods` does, and arms as `check_native_benchmark` does."""
-    check_methods(config)
-    return check_native_benchmark(config)
+    """Check the methods of `config`, and its arms as `check_native_benchmark` does.
 
-
-def check_methods(config: Config) -> None:
-    """Raise `UserError` for a method of `config` that cannot be built."""
+    Raises `UserError` for a method that cannot be built.
+    """
     for method in list_methods(config).values():
         ASRModel.count(method, config)
+    return check_native_benchmark(config)
 
 
 def check_native_benchmark(config: Config) -> str:

@@ -34,18 +34,17 @@ _precision = DEFAULT  # a global like torch's flags, which it names
 Model = TypeVar("Model", bound="base.Model")
 
 
-def keep_large_blocks() -> bool:
+def keep_large_blocks() -> None:
     """Make glibc keep freed memory instead of returning it to the kernel.
 
     Otherwise large CPU tensors are mapped and unmapped at every allocation, and the page faults
     take about half of a training step. Sets M_MMAP_MAX 0, M_TRIM_THRESHOLD -1 and M_TOP_PAD 64 MiB
-    by mallopt(3). Returns False when the C library is not glibc.
+    by mallopt(3).
     """
-    try:
+    with suppress(OSError, AttributeError):  # another C library
         mallopt = ctypes.CDLL("libc.so.6").mallopt
-    except (OSError, AttributeError):
-        return False
-    return all([mallopt(-4, 0), mallopt(-1, -1), mallopt(-2, 1 << 26)])
+        for parameter, value in ((-4, 0), (-1, -1), (-2, 1 << 26)):
+            mallopt(parameter, value)
 
 
 def prepare_device(
@@ -191,12 +190,10 @@ def identify_device(description: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_cpu_name() -> str:
     """Read the model name of the CPU from /proc/cpuinfo, else from the platform module."""
-    try:
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:
-        pass
     return platform.processor() or platform.machine()
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Sequence
 from typing import Any, get_args
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from .wording import shorten, suggest
@@ -15,10 +14,10 @@ PATTERNS: dict[str, str] = {}
 """What the patterns of texts ask for, in words: pydantic shows the pattern alone."""
 
 
-def match(pattern: str, words: str, **more: Any) -> Any:
+def match(pattern: str, words: str) -> Any:
     """Declare the pattern of a text, and say in words what it asks for."""
     PATTERNS[pattern] = words
-    return Field(pattern=pattern, **more)
+    return Field(pattern=pattern)
 
 
 def describe_mistake(error: ValidationError, model: type[BaseModel]) -> str:
@@ -39,32 +38,26 @@ def _choose_message(error: Any) -> str:
     rule, value = error["type"], error["input"]
     if rule == "string_pattern_mismatch":
         return PATTERNS[error["ctx"]["pattern"]]
-    if rule in ("int_type", "float_type") and isinstance(value, str):
-        number = _rewrite_number(value, whole=rule == "int_type")
-        if number:
-            return (
-                f"YAML reads this as text; write {number}, without quotes (in a file: in lists and "
-                "maps after Snakemake's --config all is text)"
-            )
+    is_text = rule in ("int_type", "float_type") and isinstance(value, str)
+    if is_text and re.search(r"\d", value):
+        return (
+            "YAML reads this as text; write the number without quotes, and 0.002 for 2e-3 (in a "
+            "file: in lists and maps after Snakemake's --config all is text)"
+        )
     return error["msg"].removeprefix("Value error, ")
-
-
-def _rewrite_number(text: str, whole: bool) -> str:
-    """Rewrite a number that YAML 1.1 reads as text, such as 2e-3; empty where it is none."""
-    try:
-        value = float(text)
-    except ValueError:
-        return ""
-    if not math.isfinite(value) or (whole and not value.is_integer()):
-        return ""
-    return str(int(value)) if whole else yaml.safe_dump(value).split()[0]
 
 
 def _find_section(model: type[BaseModel], path: Sequence[Any]) -> type[BaseModel]:
     """Find the model that the entries at a path belong to."""
     for key in path:
         if key in model.model_fields:  # else the key of a map of models
-            annotation = model.model_fields[key].annotation
-            kinds = (annotation, *get_args(annotation))
-            model = next(k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel))
+            model = find_model(model.model_fields[key].annotation) or model
     return model
+
+
+def find_model(annotation: Any) -> type[BaseModel] | None:
+    """Find the model that a field is declared as, or as a map of."""
+    for kind in (annotation, *get_args(annotation)):
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+    return None

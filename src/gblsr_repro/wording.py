@@ -69,7 +69,3 @@ def name_network_settings() -> str:
     """
     names = [name for name in os.environ if name.upper() in NETWORK_SETTINGS and os.environ[name]]
     return f" and what {join_words(sorted(names))} in the environment says" if names else ""
-
-
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 80

@@ -56,40 +56,27 @@ def forget_scores(workflow):
     shutil.rmtree(workflow.results / "asr" / "state" / "metrics", ignore_errors=True)
 
 
-def kill_job(workflow, process, number):
-    for job in workflow.jobs():
-        if "evaluate" in job.cmdline():
-            job.send_signal(number)
-
-
-def kill_group(workflow, process, number):
-    os.killpg(process.pid, number)
-
-
-def kill_snakemake(workflow, process, number):
-    process.send_signal(number)
-
-
 @pytest.mark.parametrize(
-    ("kill", "number"),
+    ("alone", "number"),
     [
-        (kill_job, signal.SIGTERM),
-        (kill_group, signal.SIGINT),
-        (kill_group, signal.SIGKILL),
-        (kill_snakemake, signal.SIGTERM),
-        (kill_snakemake, signal.SIGKILL),
+        (False, signal.SIGINT),  # as Ctrl+C
+        (False, signal.SIGKILL),  # as a power cut
+        (True, signal.SIGKILL),  # Snakemake, whose job outlives it
     ],
 )
-def test_a_killed_scoring_goes_on(workflow, scored, kill, number):
+def test_a_killed_scoring_goes_on(workflow, scored, alone, number):
     forget_scores(workflow)
     process = workflow.start("--", TARGET)
     while count_rows(workflow) < 2:
         assert process.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
         time.sleep(0.005)
-    kill(workflow, process, number)
+    if alone:
+        process.send_signal(number)
+    else:
+        os.killpg(process.pid, number)
     with suppress(subprocess.TimeoutExpired):
         process.wait(timeout=TIMEOUT_SECONDS)
-    if kill is not kill_snakemake:  # a job outlives a Snakemake that was killed alone
+    if not alone:
         kill_session(process)
     assert "Cannot restore" not in (workflow.folder / "said.txt").read_text()
     kept = count_rows(workflow)

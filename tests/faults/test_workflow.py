@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import made
 import pytest
-from faulty import TIMEOUT_SECONDS, kill_session, outcome, unfinished
+from faulty import kill_session, outcome, unfinished
 
 from gblsr_repro import cli, config
 from gblsr_repro.data.standardize import standardize_images
@@ -69,27 +69,22 @@ def test_killed_at_random_moments(workflow, repeats, chance, tmp_path):
     assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
 
 
-SCORES = "native/metrics/gblsr_scalar/seed0/kodak.csv"
-
-
-@pytest.fixture
-def training(workflow):
-    """Start to score a run that must be trained first; return once its training has begun."""
+def start_training(workflow):
+    """Start a training of 200 steps; return Snakemake's process once a state is saved."""
     workflow.overlay(native={"training": {"steps": 200}})
-    for name in ("runs", "state", "metrics"):
+    for name in ("runs", "state"):
         shutil.rmtree(workflow.results / "native" / name, ignore_errors=True)
-    process = workflow.start("--", f"results/tiny/{SCORES}")
-    state = workflow.results / "native" / "state" / "gblsr_scalar" / "seed0.pt"
-    while not state.exists():
+    process = workflow.start("--", f"results/tiny/{RUN}")
+    while not (workflow.results / "native" / "state" / "gblsr_scalar" / "seed0.pt").exists():
         assert process.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
         time.sleep(0.01)
-    yield process
-    kill_session(process)
+    return process
 
 
-def test_sigterm_to_all_ends_the_training_with_its_state_saved(workflow, training):
-    os.killpg(training.pid, signal.SIGTERM)
-    assert training.wait(60) != 0
+def test_sigterm_to_all_ends_the_training_with_its_state_saved(workflow):
+    process = start_training(workflow)
+    os.killpg(process.pid, signal.SIGTERM)
+    assert process.wait(60) != 0
     end(workflow.jobs())
     assert not (workflow.results / RUN).exists()
     status, said = workflow.run("--", f"results/tiny/{RUN}")  # no lock was left
@@ -97,26 +92,9 @@ def test_sigterm_to_all_ends_the_training_with_its_state_saved(workflow, trainin
     assert made.record(workflow.results / RUN)["resumed"] == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_snakemake_alone_lets_the_training_end(workflow, training, number):
-    training.send_signal(number)
-    assert training.wait(TIMEOUT_SECONDS) != 0
-    assert workflow.jobs() == []
-    assert made.record(workflow.results / RUN)["resumed"] == 0
-    assert not (workflow.results / SCORES).exists()  # the next job was not started
-    status, said = workflow.run("--dry-run", f"results/tiny/{RUN}")
-    assert status == 0, said[-3000:]
-    assert ("Nothing to be done" in said) == (number == signal.SIGTERM)  # else it is done again
-
-
 def test_two_at_once(workflow, tmp_path):
     """A second workflow is refused; so is, after a kill, a second job beside one that lives on."""
-    workflow.overlay(native={"training": {"steps": 200}})
-    state = workflow.results / "native" / "state" / "gblsr_scalar" / "seed0.pt"
-    first = workflow.start("--", f"results/tiny/{RUN}")
-    while not state.exists():
-        assert first.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
-        time.sleep(0.01)
+    first = start_training(workflow)
     (job,) = (j for j in workflow.jobs() if "train" in j.cmdline())
     job.send_signal(signal.SIGSTOP)
     status, said = workflow.run("--", f"results/tiny/{RUN}")

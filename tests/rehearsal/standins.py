@@ -1,9 +1,9 @@
 """A make-believe CUDA with true values: the control flow of a GPU run, on the CPU.
 
 In `believed_cuda()` tensors that are sent to "cuda" stay in the host's memory, but say that they
-are there, so that the code takes its CUDA branches. Events, peak memory, what waits for the device
-and the device's own generator have stand-ins that insist on what CUDA insists on: an event is read
-after a synchronization only, and what waits is refused where waits are.
+are there, so that the code takes its CUDA branches. Events, peak memory and the device's own
+generator have stand-ins that insist on what CUDA insists on: an event is read after a
+synchronization only. That no training step waits for the device only a real one can tell.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 CUDA = torch.device("cuda")
 GPU = SimpleNamespace(
@@ -49,7 +48,6 @@ class OnCuda(Tensor):
             kwargs.setdefault("generator", RANDOM)
         leaves = func is Tensor.cpu or (func is Tensor.to and _wanted(args[1:], kwargs) == "cpu")
         if leaves:
-            Waits.note("a copy to the host")
             with torch._C.DisableTorchFunctionSubclass():
                 return args[0].as_subclass(Tensor).clone()
         return super().__torch_function__(func, types, args, kwargs)
@@ -80,8 +78,6 @@ class _Belief(TorchFunctionMode):
         method = func is Tensor.to
         if _wanted(args[1:] if method else (), kwargs) != "cuda":
             return func(*args, **kwargs)
-        if method and not isinstance(args[0], OnCuda) and not kwargs.get("non_blocking"):
-            Waits.note("a copy from the host")
         args = tuple("cpu" if i and method and _wanted((a,), {}) else a for i, a in enumerate(args))
         if "device" in kwargs:
             kwargs["device"] = "cpu"
@@ -92,37 +88,7 @@ class _Belief(TorchFunctionMode):
             return made.as_subclass(OnCuda)
 
 
-# --- waits and events ---------------------------------------------------------------------------
-
-
-class Waits(TorchDispatchMode):
-    """Stands in for torch.cuda.set_sync_debug_mode: with "error" whatever waits raises."""
-
-    refused = False
-    READS = ("_local_scalar_dense", "nonzero", "masked_select", "equal")
-
-    @classmethod
-    def set_mode(cls, mode: str) -> None:
-        """Refuse waits from now on, or let them be."""
-        cls.refused = mode == "error"
-
-    @classmethod
-    def note(cls, what: str) -> None:
-        """Refuse what waits for the device."""
-        if cls.refused:
-            raise RuntimeError(f"called a synchronizing CUDA operation: {what}")
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        name = func.__name__.partition(".")[0]
-        masked = name.startswith("index") and any(
-            isinstance(leaf, Tensor) and leaf.dtype in (torch.bool, torch.uint8)
-            for leaf in (args[1] if isinstance(args[1], list | tuple) else ())
-        )
-        if masked or name in self.READS or name.startswith("_unique"):
-            Waits.note(name)
-        return func(*args, **(kwargs or {}))
+# --- events and generators ------------------------------------------------------------------------
 
 
 class Event:
@@ -182,7 +148,6 @@ def believed_cuda() -> Iterator[None]:
         "get_device_name": lambda *_: GPU.name,
         "get_device_properties": lambda *_: GPU,
         "is_current_stream_capturing": lambda: False,
-        "set_sync_debug_mode": Waits.set_mode,
         "Event": Event,
     }
     with contextlib.ExitStack() as stack:
@@ -190,6 +155,5 @@ def believed_cuda() -> Iterator[None]:
             stack.enter_context(mock.patch.object(torch.cuda, name, value))
         stack.enter_context(mock.patch.object(Tensor, "pin_memory", lambda tensor: tensor))
         stack.enter_context(mock.patch.object(nn.Module, "_apply", convert_in_place))
-        stack.enter_context(Waits())
         stack.enter_context(_Belief())
         yield

@@ -5,7 +5,6 @@ from unittest import mock
 import made
 import numpy as np
 import pytest
-import rehearse
 import torch
 from rehearse import train
 from standins import CUDA, GPU, PEAK, Event, OnCuda, believed_cuda
@@ -19,8 +18,6 @@ from gblsr_repro.training import checkpoint
 
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here: it need not be")
 
-ARMS = configuration.load()["native"]["arms"]
-
 
 @pytest.fixture
 def cuda():
@@ -28,35 +25,7 @@ def cuda():
         yield
 
 
-# --- the stand-ins themselves -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "wait",
-    [
-        float,
-        torch.nonzero,
-        torch.Tensor.cpu,
-        lambda x: x[x > 0],
-        lambda x: x + torch.ones(1).to("cuda"),
-    ],
-)
-def test_what_waits_is_refused(cuda, wait):
-    value = torch.ones((), device="cuda")
-    wait(value)
-    torch.cuda.set_sync_debug_mode("error")
-    with pytest.raises(RuntimeError, match="synchronizing"):
-        wait(value)
-    torch.cuda.set_sync_debug_mode("default")
-
-
 # --- training -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [*ARMS, *configuration.load()["asr"]["methods"]])
-def test_no_step_waits_for_the_device(cuda, config, arrays, tmp_path, name):
-    with rehearse.second_step_must_not_wait():
-        train(name, config, arrays, tmp_path / "run")
 
 
 def interrupted(name, config, arrays, folder, at=4):

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import made
 import pytest
-import yaml
 
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import (
     Arm,
     Dataset,
-    Method,
     load,
     read_items,
     read_table,
@@ -30,41 +28,21 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("overlay", "sentence"),
+    ("results", "sentence"),
     [
-        ({"results": "../outside"}, "results is '../outside': must be a folder below"),
-        ({"results": "src"}, "results is 'src', which has or may get more in it than results"),
-        ({"results": "a\0b"}, "results is 'a\\x00b': must be a folder below"),
-        ({"results": str(ROOT)}, "more in it than results; name another folder, such as results/"),
-        ({"results": str(ROOT.parent)}, "more in it than results; name another"),
-        ({"results": "/home"}, "results is '/home', which has or may get more in it than results"),
-        ({"results": "venv"}, "results is 'venv', which has or may get more in it than results"),
+        ("../outside", "results is '../outside': must be a folder below"),
+        ("src", "results is 'src', which has or may get more in it than results"),
+        ("elsewhere", "more in it than results; name another folder, such as results/mine"),
     ],
 )
-def test_a_setting_that_no_run_can_have(overlay, sentence, tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("HOME", "/home/someone")
+def test_results_that_would_lie_among_other_files(results, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    (tmp_path / "elsewhere").symlink_to(ROOT)
     path = tmp_path / "overlay.yaml"
-    path.write_text(yaml.safe_dump(overlay))
+    path.write_text(f"results: {results}\n")
     with pytest.raises(UserError, match=re.escape(sentence)):
         load([path])
-
-
-def test_resources_may_lie_in_the_home_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", "/home/someone")
-    path = tmp_path / "overlay.yaml"
-    path.write_text("resources: ~/images\n")
-    loaded = load([path])
-    assert loaded["resources"] == "/home/someone/images"
-
-
-def test_results_that_are_a_link(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "elsewhere").symlink_to(ROOT)
-    overlay = tmp_path / "overlay.yaml"
-    overlay.write_text("results: elsewhere\n")
-    with pytest.raises(UserError, match="more in it than"):
-        load([overlay])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +54,6 @@ def test_results_that_are_a_link(tmp_path, monkeypatch):
         (b"seeds: [010]\n", r"line 1, column 9: 010 would be 8; write the number without leading"),
         (b"steps: 3:20\n", "line 1, column 8: 3:20 would be 200; write the number without leading"),
         (b"lpips: -1:30.5\n", "line 1, column 8: -1:30.5 would be -90.5; write the number"),
-        (b"? [a]\n: 1\n", "line 1, column 3: found unhashable key"),
         (b"a: 2026-13-45\n", "month must be in 1..12"),
     ],
 )
@@ -109,14 +86,11 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         # keys stand in paths and in command lines
         (Arm, "arms", "arm", "x`id>f`", "must be a name of letters, digits"),
         (Arm, "arms", "arm", "ground_truth", "none of all, bicubic, ground_truth may"),
-        (Method, "methods", "method", "$(id)", "must be a name of letters, digits"),
         (Arm, "arms", "name", "A {x}", "without { and }, to be printed in the PDF"),
         (Dataset, "datasets", "title", "Фото", "must be of letters from A"),
         (Arm, "arms", "decoder", ".x:Y", "write package.module:Class"),
-        (Arm, "arms", "options", "shift", "write name=value, one space between"),
         (Arm, "arms", "options", "a=1 a=2", "the option 'a' comes twice; remove one"),
         (Dataset, "datasets", "files", "", "is missing"),
-        (Arm, "arms", "name", "a\0b", "must be of letters from A"),
         (Dataset, "datasets", "bytes", "-1", "Input should be greater than or equal to 0"),
     ],
 )
@@ -173,10 +147,8 @@ def test_a_record_that_is_none(content, sentence, tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "sentence"),
     [
-        ("#0072B2", "blurple", "'blurple': write a color of matplotlib"),
         ("5 1.5", "long", "dash.0 is 'long': Input should be a valid number"),
         ("\tX\t", "\tcross\t", "marker is 'cross': write one of matplotlib's markers"),
-        (".....", "dots", "hatch is 'dots': write one of matplotlib's hatches"),
     ],
 )
 def test_a_look_that_is_none(before, after, sentence, tmp_path, monkeypatch):

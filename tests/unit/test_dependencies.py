@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import made
-import numpy as np
 import pytest
 import tiny_jobs
 import torch
@@ -163,7 +162,6 @@ def write_flat(folder, text):
         (FLAT.replace("SETTINGS", "SETINGS"), r"FlatDecoder must list the settings that it reads"),
         (FLAT.replace('("features", "patch")', "NAMES"), r"line 12: SETTINGS must list names in"),
         (FLAT.replace("class Flat", "class Even"), r"no class 'FlatDecoder'.* 'EvenDecoder'"),
-        (FLAT.replace("class Flat", "class: Flat"), r"flat.py, line 9, is not valid Python"),
     ],
 )
 def test_a_class_that_does_not_say_what_it_reads_is_one_sentence_while_planning(
@@ -224,9 +222,8 @@ def test_images_made_from_a_run_of_another_version_come_with_a_warning(tiny, rai
     inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "another version" not in caplog.text
     raised()
-    model = inference.load_native(root / "gblsr_full", torch.device("cpu"))
+    inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "was trained by another version of the code than there is now" in caplog.text
-    assert np.isfinite(sum(float(p.detach().sum()) for p in model.parameters()))
 
 
 # --- what earlier releases stored -----------------------------------------------------------------

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 import torch
 
-from gblsr_repro import config, runtime
+from gblsr_repro import runtime
 
 CPU = torch.device("cpu")
 FLAGS = ("precision", "cudnn_tf32", "matmul_tf32", "deterministic")
@@ -48,12 +48,6 @@ def test_denormal_numbers_are_zero_on_the_cpu():
     assert (tiny * 1e-10).all()
     runtime.prepare_device("cpu")
     assert not (tiny * 1e-10).any()
-
-
-def test_the_papers_preset_takes_torchs_defaults():
-    assert torch.get_float32_matmul_precision() == "highest"
-    for benchmark in ("native", "asr"):
-        assert config.load_protocol()[benchmark]["training"]["precision"] == runtime.DEFAULT
 
 
 def test_peak_memory_is_in_mebibytes_and_the_free_one_has_what_torch_keeps(monkeypatch):

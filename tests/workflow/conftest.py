@@ -5,40 +5,23 @@ from pathlib import Path
 
 import pytest
 from finished_run import Finished
-from planning import Ended, Planner
+from planning import Ended, run
 
 Snakemake = Callable[..., Ended]
 
 
-@pytest.fixture(scope="session")
-def _planner(repository: Path) -> Iterator[Planner]:
-    started = Planner(repository)
-    yield started
-    started.close()
+@pytest.fixture
+def snakemake(repository: Path, tmp_path: Path) -> Snakemake:
+    """Run Snakemake with results and resources in a temporary folder."""
 
-
-@pytest.fixture(scope="session")
-def run_snakemake(_planner: Planner) -> Snakemake:
-    """Run Snakemake with results and resources in a folder."""
-
-    def run(folder: Path, *words: object, configfile: object = None, **config: object) -> Ended:
-        places = {name: folder / name for name in ("results", "resources")}
+    def run_there(*words: object, configfile: object = None, **config: object) -> Ended:
+        places = {name: tmp_path / name for name in ("results", "resources")}
         pairs = [f"{key}={value}" for key, value in {**places, **config}.items()]
         files = ["--configfile", configfile] if configfile else []
         line = [*files, "--cores", 1, "--nolock", *words]
-        return _planner.run("snakemake", *line, "--config", *pairs)
+        return run(repository, "snakemake", *line, "--config", *pairs)
 
-    return run
-
-
-@pytest.fixture
-def snakemake(run_snakemake: Snakemake, tmp_path: Path) -> Snakemake:
-    """Run Snakemake with results and resources in a temporary folder."""
-
-    def run(*words: object, **options: object) -> Ended:
-        return run_snakemake(tmp_path, *words, **options)
-
-    return run
+    return run_there
 
 
 @pytest.fixture
@@ -54,14 +37,11 @@ def plan(snakemake: Snakemake) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def _finished(
-    clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Finished]:
+def _finished(clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Finished:
     ready = Finished(clone(tmp_path_factory.mktemp("finished") / "checkout"))
     ready.finish()
     assert ready.planned() == set()
-    yield ready
-    ready.planner.close()
+    return ready
 
 
 @pytest.fixture

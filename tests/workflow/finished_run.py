@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
 import your_own
-from planning import Planner, list_jobs
+from planning import list_jobs, run
 
 from gblsr_repro import config
 
@@ -34,9 +31,7 @@ class Finished:
         your_own.add_row(folder, "flat", arm=self.own, decoder="plain:FlatDecoder")
         settings = config.load([folder / "config" / "demo.yaml"])
         self.arms = [*settings["native"]["arms"], self.own]
-        self.methods = settings["asr"]["methods"]
         self.edited: dict[Path, bytes | None] = {}
-        self.planner = Planner(folder)
 
     def finish(self) -> None:
         """Make every file that the workflow makes, empty, and have Snakemake take it for made."""
@@ -48,17 +43,11 @@ class Finished:
                 (self.folder / name).touch()
         self.snakemake("--touch", "--forceall")
 
-    def run(self, *words: object) -> str:
-        """Run a module of Python with the checkout's code; return what it said."""
-        done = subprocess.run(
-            [sys.executable, "-m", *map(str, words)],
-            cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": str(self.folder / "src")},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+    def run(self, module: str, *words: object) -> str:
+        """Run `snakemake` or `gblsr_repro` with the checkout's code; return what it said."""
+        done = run(self.folder, module, *words)
+        assert done.status == 0, done.said
+        return done.said
 
     def command(self, *words: object, **settings: object) -> str:
         """Run the command line with settings that lie over the demo's."""
@@ -73,10 +62,9 @@ class Finished:
 
     def snakemake(self, *words: str, **settings: object) -> str:
         """Run Snakemake; return what it said."""
-        line = ["--cores", "1", *words, "--configfile", *self.overlay(**settings), "--", "all"]
-        done = self.planner.run("snakemake", *line)
-        assert done.status == 0, done.said
-        return done.said
+        files = self.overlay(**settings)
+        line = ["--cores", 1, *words, "--configfile", *files, "--", "all"]
+        return self.run("snakemake", *line)
 
     def planned(self, **settings: object) -> set[tuple[str, str]]:
         """Return the jobs that would run, as `list_jobs` does."""

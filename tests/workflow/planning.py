@@ -1,8 +1,7 @@
-"""Run Snakemake and gblsr-repro many times without importing torch and Snakemake each time."""
+"""Run Snakemake and gblsr-repro as a user would, and read what a dry run says."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 BLOCK = re.compile(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", re.MULTILINE)
 WILDCARDS = re.compile(r"    wildcards: (.*)\n")
-ABOUT = ("arm", "method", "array", "dataset")
+ABOUT = ("arm", "method", "row", "array", "dataset")
 
 Jobs = set[tuple[str, str]]
 
@@ -24,10 +23,11 @@ class Ended(NamedTuple):
     said: str
 
 
-def run_alone(folder: Path, *words: object, **environment: object) -> Ended:
-    """Run Snakemake in a folder, in a process of its own."""
+def run(folder: Path, module: str, *words: object, **environment: object) -> Ended:
+    """Run `snakemake` or `gblsr_repro` in a folder, with the code that lies there."""
+    environment = {"PYTHONPATH": folder / "src"} | environment
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", *map(str, words)],
+        [sys.executable, "-m", module, *map(str, words)],
         cwd=folder,
         env=os.environ | {name: str(value) for name, value in environment.items()},
         stdout=subprocess.PIPE,
@@ -36,30 +36,6 @@ def run_alone(folder: Path, *words: object, **environment: object) -> Ended:
         timeout=600,
     )
     return Ended(done.returncode, done.stdout)
-
-
-class Planner:
-    """A process in a checkout that runs each command in a fork of itself (see planner.py)."""
-
-    def __init__(self, folder: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("planner.py")],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(folder / "src")},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def run(self, *words: object) -> Ended:
-        """Run a command line of `snakemake` or `gblsr-repro`."""
-        print(json.dumps([str(word) for word in words]), file=self.process.stdin, flush=True)
-        return Ended(*json.loads(self.process.stdout.readline()))
-
-    def close(self) -> None:
-        """End the process."""
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def list_jobs(said: str) -> Jobs:

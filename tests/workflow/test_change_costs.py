@@ -7,7 +7,6 @@ import made
 import numpy as np
 import pages
 import pytest
-import your_own
 
 from gblsr_repro import config
 
@@ -58,21 +57,6 @@ def test_a_metric_is_three_files_and_retrains_nothing(finished, tmp_path):
         assert "MAE" in text
         assert f"{mean:.4f}" in text
     assert not [row["id"] for row in made.rows(claims) if "mae" in row["id"]]  # the paper has none
-
-
-def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
-    finished.edit("src/blend.py", "", your_own.FILES["src/blend.py"])
-    finished.edit("config/methods.tsv", "", your_own.format_row("blend_rdn"))
-    assert len(finished.edited) == 2
-    chosen = {"methods": [*finished.methods, "blend_rdn"]}
-    jobs = finished.planned(asr=chosen)
-    assert ("asr_latency", "blend_rdn") in jobs
-    assert finished.trained(jobs) == {"blend_rdn"}
-    chosen |= {"evaluate": {"set14": "set14"}, "timing": {"datasets": ["set14"]}}  # timed blank
-    output = finished.folder / "blend"
-    words = ["--method", "blend_rdn", "--seed", 0, "--output", output, "--state", output / "state"]
-    finished.command("asr", "latency", *words, asr=chosen)
-    assert {row["clock"] for row in made.rows(output / "set14.csv")} == {"paper", "fast"}
 
 
 def test_a_claim_is_two_lines(finished, tmp_path):

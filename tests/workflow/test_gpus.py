@@ -6,7 +6,7 @@ from pathlib import Path
 
 import made
 import pytest
-from planning import run_alone
+from planning import run
 
 from gblsr_repro import devices
 
@@ -55,7 +55,7 @@ def node(tmp_path, repository, monkeypatch):
     monkeypatch.delenv(devices.VISIBLE, raising=False)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
-    def run(gpus: int, jobs: int, *arguments: str) -> tuple[dict[str, list], str]:
+    def use(gpus: int, jobs: int, *arguments: str) -> tuple[dict[str, list], str]:
         made.nvidia_smi(tmp_path, gpus)
         (tmp_path / "job.py").write_text(JOB)
         snakefile = tmp_path / "Snakefile"
@@ -63,11 +63,11 @@ def node(tmp_path, repository, monkeypatch):
         words = ["--snakefile", snakefile, "--cores", 8, "--nolock", *arguments]
         words += ["--config", f"results={tmp_path}/results"]
         path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-        status, said = run_alone(tmp_path, *words, PATH=path)
+        status, said = run(tmp_path, "snakemake", *words, PATH=path)
         assert status == 0, said[-3000:]
         return intervals(tmp_path / "log.txt"), said
 
-    return run
+    return use
 
 
 def intervals(log: Path) -> dict[str, list[tuple[float, float]]]:
@@ -97,10 +97,3 @@ def test_no_two_jobs_share_a_gpu_and_all_are_used_also_after_a_kill(node):
 def test_jobs_that_are_more_than_the_gpus_wait_for_one(node):
     used, _ = node(2, 4, "--retries", "1")
     assert {most_at_once(spans) for spans in used.values()} == {1}
-
-
-def test_more_jobs_than_gpus_share_them_evenly_where_that_is_asked_for(node, monkeypatch):
-    monkeypatch.setenv(devices.JOBS_PER_GPU, "2")
-    used, _ = node(2, 4, "--resources", "gpu=4", "--retries", "1")
-    assert {most_at_once(spans) for spans in used.values()} <= {1, 2}
-    assert most_at_once([span for spans in used.values() for span in spans]) > 2

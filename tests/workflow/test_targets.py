@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 import yaml
-from planning import BLOCK, list_jobs, run_alone
+from planning import BLOCK, list_jobs, run
 
 from gblsr_repro import config
 from gblsr_repro.analysis import schemas
@@ -29,32 +29,22 @@ SCHEDULED = ON_DEVICE | {*STANDARDIZED, "regions", "asr_standardize", "bicubic"}
 
 
 def test_every_target_is_listed_with_what_it_makes(repository):
-    status, said = run_alone(repository, "--list-target-rules")
+    status, said = run(repository, "snakemake", "--list-target-rules")
     assert status == 0, said
     assert {*re.findall(r"^(\w+) \(.{12,}", said, re.MULTILINE)} == TARGETS
 
 
-@pytest.fixture(scope="module")
-def everything(run_snakemake, tmp_path_factory):
-    """Plan without a target, where a GPU is asked for; return what Snakemake said."""
-    folder = tmp_path_factory.mktemp("everything")
-    done = run_snakemake(folder, "--dry-run", "--printshellcmds", device="auto")
+def test_no_target_means_all_whose_jobs_say_what_they_need(snakemake, tmp_path):
+    """A GPU is asked for; nothing is written. Of a job Snakemake keeps nothing but its log."""
+    done = snakemake("--dry-run", "--printshellcmds", device="auto")
     assert done.status == 0, done.said
-    assert list(folder.iterdir()) == []
-    return done.said
-
-
-def test_no_target_means_all_whose_jobs_say_what_they_need(everything):
-    blocks = dict(BLOCK.findall(everything))
+    assert list(tmp_path.iterdir()) == []
+    blocks = dict(BLOCK.findall(done.said))
     for facts in (r"runtime=\d", r"mem_mb=\d"):
         assert {rule for rule, said in blocks.items() if re.search(facts, said)} == SCHEDULED
     assert {rule for rule, said in blocks.items() if "gpu=1" in said} == ON_DEVICE
     assert "report" in blocks
-
-
-def test_jobs_write_to_their_logs_alone(everything):
-    """Of a job that fails Snakemake prints the log, and nothing else that it said is kept."""
-    commands = re.findall(r"^Shell command: (python .*)$", everything, re.M)
+    commands = re.findall(r"^Shell command: (python .*)$", done.said, re.M)
     assert len(commands) > 100
     assert all(re.search(r" > \S+/logs/\S+ 2>&1$", command) for command in commands), commands
 
@@ -77,80 +67,40 @@ def test_planning_imports_neither_torch_nor_numpy_nor_pandas(repository, tmp_pat
     """So that a Snakemake in an environment of its own, with pydantic beside it, can plan."""
     (tmp_path / "sitecustomize.py").write_text(REFUSING)
     folders = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    status, said = run_alone(
-        repository, "--cores", 1, "--dry-run", "all", PYTHONPATH=folders.strip(os.pathsep)
-    )
+    words = ["--cores", 1, "--dry-run", "all"]
+    status, said = run(repository, "snakemake", *words, PYTHONPATH=folders.strip(os.pathsep))
     assert status == 0, said[-3000:]
 
 
-def list_rules(said):
-    return {rule for rule, _ in list_jobs(said)}
-
-
-def test_a_single_table_needs_only_its_own_arms(plan):
-    jobs = list_jobs(plan("main_kodak"))
-    trained = {subject.partition("/")[0] for rule, subject in jobs if rule == "train"}
-    assert "gblsr_scalar" in trained
-    assert "gblsr_full_linear" not in trained
-    assert "asr_train_run" not in {rule for rule, _ in jobs}
-
-
 @pytest.mark.parametrize(
-    ("target", "trained", "timed"),
+    ("target", "needed", "absent"),
     [
-        ("asr_eval", "asr_train_run", None),
-        ("asr_pareto_main", "asr_train_run", "asr_latency"),
-        ("asr_timing", None, "asr_latency"),
-        ("native_timing", None, "latency"),
+        ("main_kodak", "train latency show_native", "fields exemplars evaluate_validation"),
+        ("fairness", "show_structure", "train fetch"),  # parameters are counted
+        ("asr_eval", "asr_train_run bicubic", "train latency asr_latency"),
+        ("asr_timing", "asr_latency", "train asr_train_run latency"),
+        ("native_timing", "latency", "train asr_train_run asr_latency"),
+        ("native_report", "native_claims aggregate_native show_native fields", "asr_train_run"),
     ],
 )
-def test_quality_needs_no_timing_and_timing_no_training(plan, target, trained, timed):
-    jobs = {"train", "asr_train_run", "latency", "asr_latency"}
-    assert list_rules(plan(target)) & jobs == {trained, timed} - {None}
-
-
-def test_parameters_are_counted_without_training(plan):
-    rules = list_rules(plan("fairness"))
-    assert "show_structure" in rules
-    assert not rules & {"train", "fetch", "check"}
+def test_a_target_makes_what_it_needs_and_no_more(plan, target, needed, absent):
+    rules = {rule for rule, _ in list_jobs(plan(target))}
+    assert {*needed.split()} <= rules
+    assert not rules & {*absent.split()}
 
 
 def test_what_a_config_has_no_arms_of_is_neither_aggregated_nor_shown(plan, tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(yaml.safe_dump({"native": {"arms": ["liif", "lte"]}}))
-    rules = list_rules(plan("native_report", configfile=overlay))
+    rules = {rule for rule, _ in list_jobs(plan("native_report", configfile=overlay))}
     assert {"native_claims", "aggregate_native", "show_native"} <= rules
     assert not rules & {"aggregate_diagnostics", "show_diagnostics", "fields"}
-
-
-def test_a_single_figure_comes_with_those_of_the_same_aggregates_alone(plan):
-    rules = list_rules(plan("frontier"))
-    assert {rule for rule in rules if rule.startswith("show_")} == {"show_native"}
-    assert not rules & {"exemplars", "fields", "evaluate_validation"}
-
-
-def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
-    targets = ["licenses", "fairness"]
-    page = tmp_path / "report.html"
-    for words in (targets, ["--report", page, *targets]):
-        done = snakemake(*words)
-        assert done.status == 0, done.said
-        assert "WARNING" not in done.said  # of docutils, about a caption
-    text = page.read_text(encoding="utf-8")
-    for label in (
-        "Native benchmark",
-        "Table 18: Licenses and terms of data and code",
-        "Table 8: Parameter budget of every arm (F1)",
-        "Table 8: Parameter budget of every arm (F1), beside the paper's values",
-    ):
-        assert f'"{label}"' in text
 
 
 @pytest.mark.parametrize(
     ("overlay", "sentence"),
     [
         ({"native": {"training": {"stpes": 3}}}, "native.training.stpes is unknown; did you mean"),
-        ({"native": {"data": {"train": ["nothing_known"]}}}, "nothing_known"),
         ({"mirror": "/nowhere"}, "The mirror folder /nowhere does not exist; correct `mirror` in"),
     ],
 )
@@ -177,7 +127,7 @@ def test_slurm_without_its_commands_is_one_sentence_before_any_job(repository, t
     files = ["--snakefile", repository / "Snakefile"]
     files += ["--configfile", repository / "config" / "demo.yaml"]
     words = [*profiles, *files, "--", target]
-    status, said = run_alone(tmp_path, *words, PATH=tmp_path / "bin")
+    status, said = run(tmp_path, "snakemake", *words, PATH=tmp_path / "bin")
     assert status == 1
     assert "sbatch and squeue not found on this host; submit from" in said
     assert "Failed: " not in said

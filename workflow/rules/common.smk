@@ -96,8 +96,7 @@ SPLITS = ["train", "validation"]
 # The arrays by the job that makes them: of both splits, and of each evaluation column.
 ARRAYS = {"train": SPLITS} | {column: [column] for column in COLUMNS}
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
-ASR_COLUMNS = {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
-ASR_SETS = list(ASR_COLUMNS)
+ASR_SETS = list(config["asr"]["evaluate"].values())
 ASR_TIMED = list(
     dict.fromkeys(
         config["asr"]["evaluate"].get(name, name) for name in config["asr"]["timing"]["datasets"]
@@ -113,11 +112,6 @@ PAGES = {
     "": ["native", "structure", "runs", "diagnostics", "asr_quality", "asr_latency"],
     "native_": ["native", "structure", "runs", "diagnostics"],
     "asr_": ["structure", "asr_quality"],
-}
-SUBJECTS = {
-    "": "",
-    "native_": ": native benchmark alone",
-    "asr_": ": super-resolution without timing",
 }
 # Timed jobs run alone: they take all that --cores gives. The profile for clusters gives them one.
 ALL_CORES = 10_000
@@ -252,19 +246,16 @@ def check_compiler(wildcards):
     return []
 
 
-def describe_files_of_item(item):
-    """Return the files of a table, also beside the paper's values, or of a figure, with titles."""
-    title = f"{item.paper}: {item.title}"
+def list_files_of_item(item):
+    """Return the files of a table, also beside the paper's values, or of a figure."""
     if item.kind == "figure":
-        return {f"{R}/figures/{item.item}.{ending}": title for ending in ("png", "pdf")}
-    files = {f"{R}/tables/{item.item}.tex": title}
-    if item.compared:
-        files[f"{R}/tables/{item.item}_vs_paper.tex"] = f"{title}, beside the paper's values"
-    return files
+        return [f"{R}/figures/{item.item}.{ending}" for ending in ("png", "pdf")]
+    names = [item.item, f"{item.item}_vs_paper"] if item.compared else [item.item]
+    return [f"{R}/tables/{name}.tex" for name in names]
 
 
 def list_reported_files(items):
-    """Return the files of items, with what Snakemake's report says of them."""
+    """Return the files of items, with what Snakemake's report says of them; of figures the PNG."""
     files = []
     for item in items:
         shown = {
@@ -272,10 +263,9 @@ def list_reported_files(items):
             "category": f"{item.kind}s".title(),
             "subcategory": BENCHMARKS[item.benchmark],
         }
-        for path, title in describe_files_of_item(item).items():
-            labels = {"item": Path(path).stem, "what": title}
-            is_shown = not path.endswith(".pdf")  # its PNG is
-            files.append(report(path, labels=labels, **shown) if is_shown else path)
+        for path in list_files_of_item(item):
+            labels = {"item": Path(path).stem, "what": f"{item.paper}: {item.title}"}
+            files.append(path if path.endswith(".pdf") else report(path, labels=labels, **shown))
     return files
 
 
@@ -284,7 +274,7 @@ def list_items(*benchmarks, timed=True):
     items = [item for item in ITEMS.values() if item.benchmark in benchmarks]
     items = [item for item in items if timed or "asr_latency" not in item.needs]
     arrays = DEMO_ARRAYS if "native" in benchmarks else []
-    return [path for item in items for path in describe_files_of_item(item)] + arrays
+    return [path for item in items for path in list_files_of_item(item)] + arrays
 
 
 def list_items_of_page(page):

@@ -4,53 +4,32 @@
 # that it would replace stays (`update`).
 
 
-rule import_arm:
-    """Import the weights of one native arm with one seed, instead of training it."""
-    input:
-        lambda wildcards: find_released(wildcards.arm, wildcards.seed),
-    output:
-        weights=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors"),
-        log=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv"),
-        record=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"),
-    log:
-        f"{R}/logs/import/{{arm}}_seed{{seed}}.log",
-    wildcard_constraints:
-        arm=match_one_of(arm for arm in ARMS if arm in IMPORTED),
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        depends_on=list_dependencies("import_arm", "arm", ARMS),
-        known=lambda wildcards: list_known(wildcards.arm),
-        config=find_config,
-        address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
-        run=subpath(output.record, parent=True),
-    shell:
-        "python -P -m gblsr_repro import {params.address:q} --config {params.config}"
-        " --as {wildcards.arm} --seed {wildcards.seed} --output {params.run} --overwrite > {log} 2>&1"
+for kind, half, rows in (("arm", "native", ARMS), ("method", "asr", METHODS)):
 
-
-rule import_method:
-    """Import the weights of one super-resolution method with one seed, instead of training it."""
-    input:
-        lambda wildcards: find_released(wildcards.method, wildcards.seed),
-    output:
-        weights=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors"),
-        log=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv"),
-        record=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json"),
-    log:
-        f"{R}/logs/import/{{method}}_seed{{seed}}.log",
-    wildcard_constraints:
-        method=match_one_of(method for method in METHODS if method in IMPORTED),
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        depends_on=list_dependencies("import_method", "method", METHODS),
-        known=lambda wildcards: list_known(wildcards.method),
-        config=find_config,
-        address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
-        run=subpath(output.record, parent=True),
-    shell:
-        "python -P -m gblsr_repro import {params.address:q} --config {params.config}"
-        " --as {wildcards.method} --seed {wildcards.seed} --output {params.run} --overwrite > {log} 2>&1"
+    rule:
+        """Import the weights of one arm or method with one seed, instead of training it."""
+        name:
+            f"import_{kind}"
+        input:
+            lambda wildcards: find_released(wildcards.row, wildcards.seed),
+        output:
+            weights=update(f"{R}/{half}/runs/{{row}}/seed{{seed}}/weights.safetensors"),
+            log=update(f"{R}/{half}/runs/{{row}}/seed{{seed}}/log.csv"),
+            record=update(f"{R}/{half}/runs/{{row}}/seed{{seed}}/run.json"),
+        log:
+            f"{R}/logs/import/{{row}}_seed{{seed}}.log",
+        wildcard_constraints:
+            row=match_one_of(row for row in rows if row in IMPORTED),
+        localrule: True
+        conda:
+            "../../envs/gblsr.yaml"
+        params:
+            depends_on=list_dependencies(f"import_{kind}", "row", rows),
+            known=lambda wildcards: list_known(wildcards.row),
+            config=find_config,
+            address=lambda wildcards: get_address(wildcards.row, wildcards.seed, config),
+            run=subpath(output.record, parent=True),
+        shell:
+            "python -P -m gblsr_repro import {params.address:q} --config {params.config}"
+            " --as {wildcards.row} --seed {wildcards.seed} --output {params.run} --overwrite"
+            " > {log} 2>&1"

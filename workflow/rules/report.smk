@@ -69,7 +69,6 @@ for page, jobs in PAGES.items():
                 f"{folder}/claims.csv",
                 caption="../report/claims.rst",
                 category="Claims",
-                labels={"what": f"every claim with its verdict{SUBJECTS[page]}"},
             ),
         log:
             f"{R}/logs/{page}claims.log",
@@ -98,7 +97,6 @@ for page, jobs in PAGES.items():
                 f"{folder}/report.html",
                 caption="../report/page.rst",
                 category="Claims",
-                labels={"what": f"the page for readers{SUBJECTS[page]}"},
             ),
         log:
             f"{R}/logs/{page}report.log",
@@ -124,7 +122,6 @@ rule pdf:
             f"{R}/report.pdf",
             caption="../report/document.rst",
             category="Claims",
-            labels={"what": "every table and figure in one PDF"},
         ),
     log:
         f"{R}/logs/pdf.log",

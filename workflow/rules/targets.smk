@@ -55,5 +55,5 @@ for item in ITEMS.values():
         name:
             item.item
         input:
-            list(describe_files_of_item(item)),
+            list_files_of_item(item),
         localrule: True

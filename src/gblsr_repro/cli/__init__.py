@@ -1,4 +1,4 @@
-"""The command line: commands.tsv lists the commands, `images` has those for one's own images.
+"""The command line: commands.tsv lists the commands and `arguments` what they take.
 
 The function that a command names (see `commands`), and what takes long to import (torch, pandas,
 matplotlib), is imported when it runs, so that `--help` answers at once.
@@ -17,8 +17,7 @@ from typing import NoReturn
 from .. import __version__
 from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
 from ..progress import set_up_logging
-from . import images  # noqa: F401 (its commands)
-from .commands import COMMANDS, read_options
+from .commands import COMMANDS, run_command
 
 TERMINAL = "GBLSR_TERMINAL"  # an environment variable: the number of a file that is the terminal
 
@@ -37,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     groups = {"": parser.add_subparsers(title="commands", metavar="COMMAND", required=True)}
     for command in COMMANDS:
-        group, _, name = command.name.rpartition(" ")
+        group, _, name = command.command.rpartition(" ")
         if group not in groups:
             text = GROUPS[group]
             parent = groups[""].add_parser(group, help=text, description=text)
@@ -47,7 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
         )
         parser_of_command.set_defaults(command=command)
         exclusive = None
-        for argument in command.arguments:
+        for argument in command.list_arguments():
             taker: argparse._ActionsContainer = parser_of_command
             if argument.exclusive:
                 taker = exclusive = exclusive or parser_of_command.add_mutually_exclusive_group()
@@ -68,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)
     try:
         with explain_memory_shortage("The computation of this command"):
-            command.execute(read_options(command, options))
+            run_command(command, options)
         sys.stdout.flush()  # at the end of the process it would fail without a reason
     except UserError as error:
         return _explain(error, 2)

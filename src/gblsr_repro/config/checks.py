@@ -130,16 +130,10 @@ def _check_training_sets(config: Config) -> Iterator[str]:
 
 
 def _check_results(config: Config) -> Iterator[str]:
-    """Check that the results folder holds nothing but results."""
-    root = find_repository_root()
-    results, checkout, current, home = (
-        Path(os.path.realpath(place))
-        for place in (config["results"], root, os.curdir, os.path.expanduser("~"))
-    )
-    is_above = any(folder.is_relative_to(results) for folder in (checkout, current, home))
-    kept = checkout / "results"
-    is_beside = results.is_relative_to(checkout) and not results.is_relative_to(kept)
-    if is_above or is_beside:
+    """Check that the results folder replaces no file of the checkout."""
+    checkout = Path(os.path.realpath(find_repository_root()))
+    results = Path(os.path.realpath(config["results"]))
+    if results.is_relative_to(checkout) and not results.is_relative_to(checkout / "results"):
         yield (
             f"results is {shorten(config['results'])}, which has or may get more in it than "
             "results; name another folder, such as results/mine."

@@ -10,7 +10,7 @@ import csv
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from ..errors import UserError
 from ..validation import describe_mistake, match
@@ -64,19 +64,17 @@ def _split_options(cell: Any) -> Any:
 RowName = Annotated[Column, AfterValidator(_refuse_taken)]
 ClassName = Annotated[
     str,
-    match(r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$", "write package.module:Class", max_length=200),
+    match(r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$", "write package.module:Class"),
 ]
-Label = Annotated[Text, Field(max_length=200)]
 # What Snakemake's report and pdflatex print.
 Title = Annotated[
-    Label,
+    Text,
     match(
         r"^[ -z|~À-ÏÑ-Ýß-ïñ-ýÿ×Δ≈–—“”‘’]*$",
         "must be of letters from A to Z and of Western Europe, digits and signs, without { and }, "
         "to be printed in the PDF",
     ),
 ]
-Count = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, match(r"^[0-9a-f]{64}$", "write the 64 digits of a SHA-256")]
 Words = Annotated[tuple[str, ...], BeforeValidator(split_words)]
 Phrases = Annotated[tuple[str, ...], BeforeValidator(_split_phrases)]

@@ -17,8 +17,6 @@ from ..wording import shorten, suggest
 from .rows import (
     AnyRow,
     ClassName,
-    Count,
-    Label,
     OptionCell,
     RowName,
     TableRow,
@@ -26,6 +24,7 @@ from .rows import (
     Words,
     read_table,
 )
+from .schema.types import Count, Text
 
 Config = dict[str, Any]
 ARMS, METHODS, DATASETS = "config/arms.tsv", "config/methods.tsv", "config/datasets.tsv"
@@ -220,7 +219,7 @@ class ImageSize(TableRow):
     """A row of config/sizes.tsv: width and height, in pixels, of one image of a data set."""
 
     dataset: RowName
-    image: Label
+    image: Text
     width: Count
     height: Count
 
@@ -234,8 +233,8 @@ class Asset(TableRow):
     """A row of config/assets.tsv: code, an architecture or weights, with license and address."""
 
     asset: RowName
-    title: Label
-    license: Label
+    title: Text
+    license: Text
     url: str = ""
 
 

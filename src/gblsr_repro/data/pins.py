@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ..config import TableRow, find_repository_root, read_table
-from ..config.rows import Checksum, Label
+from ..config.rows import Checksum, Text
 from ..files import write_text
 from .images import Pixels
 
@@ -20,7 +20,7 @@ from .images import Pixels
 class Pin(TableRow):
     """A row of config/pixels.tsv: an image's path in the publisher's copy, and its checksum."""
 
-    image: Label
+    image: Text
     sha256: Checksum
 
 

@@ -63,7 +63,7 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     `UserError` if a row names a module or class that does not exist, or a class a setting that
     there is not.
     """
-    listed = find_rule(rule, subject)
+    listed = RULES.get(f"{rule} {subject}") or RULES[rule]
     about = locate_row(subject)[2] if isinstance(subject, Arm | Method) else subject
     names = [name.format(about) if about else name.removesuffix(".{}") for name in listed.settings]
     dependencies: Dependencies = {}
@@ -87,11 +87,6 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     if classes:
         dependencies[MODELS] = list_model_versions(classes)
     return dependencies | digest_tables(listed) | digest_code(listed.code)
-
-
-def find_rule(rule: str, subject: Subject) -> Rule:
-    """Find the dependencies of a rule for a job's subject."""
-    return RULES.get(f"{rule} {subject}") or RULES[rule]
 
 
 def identify_run(row: Arm | Method, config: Config) -> Dependencies:

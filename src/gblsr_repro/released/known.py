@@ -10,7 +10,7 @@ from typing import Literal
 
 from ..config import TableRow, find_repository_root, parse_address, read_table
 from ..config.addresses import HUB
-from ..config.rows import Checksum, Label, RowName
+from ..config.rows import Checksum, RowName, Text
 from ..errors import UserError
 
 TABLE = "config/released.tsv"
@@ -23,12 +23,12 @@ class KnownFile(TableRow):
     not known; `colors` are what its network takes: in [0, 1] (unit) or in [-1, 1] (normalized).
     """
 
-    address: Label
+    address: Text
     sha256: Checksum | None = None
     row: RowName
     colors: Literal["normalized", "unit"]
-    license: Label
-    by: Label
+    license: Text
+    by: Text
 
 
 def read_known_files() -> list[KnownFile]:

@@ -14,18 +14,15 @@ from .types import (
     EvaluationColumn,
     Names,
     NotNegative,
-    Number,
     Odd,
     OptionalEntries,
     Pair,
     Positive,
-    Rate,
     Rising,
     Section,
     Seed,
     Share,
     Text,
-    Width,
     describe,
 )
 
@@ -33,7 +30,7 @@ from .types import (
 class NativeData(Section):
     """The images of the native benchmark."""
 
-    image_size: int = describe("side of the square images, in pixels", ge=32, le=2048)
+    image_size: int = describe("side of the square images, in pixels", ge=32)
     train: Names = describe("training sets, in this order")
     evaluate: Columns[EvaluationColumn] = describe(
         "evaluation sets: column of the tables to data set"
@@ -49,19 +46,19 @@ class NativeData(Section):
 class NativeModelSettings(Section):
     """Sizes and constants of the encoder and the decoders (paper, section 3)."""
 
-    features: Width = describe("channels of the encoder's features")
+    features: Count = describe("channels of the encoder's features")
     patch: Literal[2, 4, 8, 16, 32, 64, 128, 256] = describe("side of a patch in pixels")
-    modes: int = describe("cosine modes per axis", ge=1, le=256)
-    norm_groups: Width = describe("groups of the encoder's GroupNorm")
+    modes: Count = describe("cosine modes per axis")
+    norm_groups: Count = describe("groups of the encoder's GroupNorm")
     cutoff_sharpness: Positive = describe("steepness of the cutoff over the mode order")
     bandwidth_range: Annotated[list[Positive], Pair, Rising] = describe(
         "lowest and highest bandwidth"
     )
     fixed_bandwidth: Positive = describe("bandwidth of the fixed arm")
-    order_range: Annotated[list[Number], Pair, Rising] = describe("lowest and highest cutoff order")
+    order_range: Annotated[list[float], Pair, Rising] = describe("lowest and highest cutoff order")
     coefficient_std: Positive = describe("standard deviation of the coefficients' initial weights")
-    hidden: Width = describe("width of the baselines' linear layers")
-    fourier_frequencies: Width = describe("number of random frequencies of the Fourier-MLP")
+    hidden: Count = describe("width of the baselines' linear layers")
+    fourier_frequencies: Count = describe("number of random frequencies of the Fourier-MLP")
     fourier_scale: Positive = describe("standard deviation of the random frequencies")
     fourier_seed: Seed = describe("seed of the random frequencies")
     wire_frequency: Positive = describe("initial frequency of the WIRE activation")
@@ -72,8 +69,8 @@ class NativeTrainingSettings(Section):
     """How every arm is trained."""
 
     steps: Count = describe("optimizer steps")
-    batch_size: int = describe("images per step", ge=1, le=65536)
-    learning_rate: Rate = describe("learning rate of AdamW, constant")
+    batch_size: Count = describe("images per step")
+    learning_rate: Positive = describe("learning rate of AdamW, constant")
     betas: Annotated[list[Annotated[float, Field(ge=0, lt=1)]], Pair] = describe("betas of AdamW")
     weight_decay: NotNegative = describe("weight decay of AdamW")
     gradient_clip: Positive = describe("largest norm of all gradients together")
@@ -96,7 +93,7 @@ class MetricsSettings(Section):
 
     psnr_epsilon: Positive = describe("added to the mean squared error")
     ssim_window: Odd = describe("side of the window, odd")
-    ssim_sigma: float = describe("standard deviation of the window, in pixels", ge=0.1, le=1000)
+    ssim_sigma: Positive = describe("standard deviation of the window, in pixels")
     ssim_epsilon: Positive = describe("added to the denominator of SSIM")
     edge_percentile: Share = describe(
         "quantile of the Sobel magnitude from which a pixel is an edge"
@@ -106,16 +103,14 @@ class MetricsSettings(Section):
     high_frequency_cutoff: float = describe(
         "lowest high frequency, in cycles per pixel", gt=0, lt=0.5
     )
-    region_patches: int = describe(
-        "validation patches that set the region thresholds", ge=1, le=10**6
-    )
+    region_patches: Count = describe("validation patches that set the region thresholds")
 
 
 class CriteriaSettings(Section):
     """The paper's gates and its parameter budget."""
 
     parameter_band: float = describe(
-        "largest ratio of an arm's parameters to the main arm's (F1)", ge=1, le=1000
+        "largest ratio of an arm's parameters to the main arm's (F1)", ge=1
     )
     psnr_below_best_baseline: Positive = describe(
         "PSNR (dB) by which an arm may lie below the best baseline"

@@ -11,18 +11,15 @@ from .types import (
     Column,
     Columns,
     Count,
-    Depth,
     Names,
     Pair,
     Positive,
-    Rate,
     Rising,
     Scale,
     Scales,
     Section,
     Share,
     Text,
-    Width,
     describe,
 )
 
@@ -30,20 +27,20 @@ from .types import (
 class ASRModelSettings(Section):
     """Sizes of the encoders and decoders."""
 
-    rdn_features: Width = describe("channels of RDN")
-    rdn_blocks: Depth = describe("residual dense blocks of RDN")
-    rdn_layers: Depth = describe("layers of a block of RDN")
-    rdn_growth: Width = describe("channels that a layer of RDN adds")
-    swinir_embed: Width = describe("channels of SwinIR")
-    swinir_depths: Annotated[list[Depth], Field(min_length=1, max_length=64)] = describe(
+    rdn_features: Count = describe("channels of RDN")
+    rdn_blocks: Count = describe("residual dense blocks of RDN")
+    rdn_layers: Count = describe("layers of a block of RDN")
+    rdn_growth: Count = describe("channels that a layer of RDN adds")
+    swinir_embed: Count = describe("channels of SwinIR")
+    swinir_depths: Annotated[list[Count], Field(min_length=1)] = describe(
         "layers of every group of SwinIR"
     )
-    swinir_heads: Width = describe("attention heads of SwinIR")
-    swinir_window: Width = describe("side of SwinIR's attention window")
-    swinir_mlp_ratio: Width = describe("width of SwinIR's perceptrons, in channels")
+    swinir_heads: Count = describe("attention heads of SwinIR")
+    swinir_window: Count = describe("side of SwinIR's attention window")
+    swinir_mlp_ratio: Count = describe("width of SwinIR's perceptrons, in channels")
     swinir_drop_path: float = describe("stochastic depth of SwinIR's last layer", ge=0, le=0.9)
-    hidden: Width = describe("width of the decoders' linear layers")
-    modes: int = describe("cosine modes per axis of the spectral decoder", ge=1, le=256)
+    hidden: Count = describe("width of the decoders' linear layers")
+    modes: Count = describe("cosine modes per axis of the spectral decoder")
     bandwidth: Positive = describe("initial bandwidth of the spectral decoder")
     coefficient_std: Positive = describe("standard deviation of the coefficients' initial weights")
 
@@ -51,8 +48,8 @@ class ASRModelSettings(Section):
 class Recipe(Section):
     """Training settings that differ between encoders."""
 
-    batch_size: int = describe("patches per step", ge=1, le=65536)
-    learning_rate: Rate = describe("learning rate of Adam at the start")
+    batch_size: Count = describe("patches per step")
+    learning_rate: Positive = describe("learning rate of Adam at the start")
     halve_at: list[Share] = describe("shares of the steps after which the rate is halved")
 
 
@@ -60,9 +57,9 @@ class ASRTrainingSettings(Section):
     """How every method is trained."""
 
     steps: Count = describe("optimizer steps")
-    lr_patch: int = describe("side of a low-resolution patch", ge=1, le=4096)
+    lr_patch: Count = describe("side of a low-resolution patch")
     queries: Count = describe("pixels sampled from every patch")
-    scale_range: Annotated[list[Annotated[float, Field(ge=1, le=100)]], Pair, Rising] = describe(
+    scale_range: Annotated[list[Annotated[float, Field(ge=1)]], Pair, Rising] = describe(
         "lowest and highest sampled scale"
     )
     precision: Literal["default", "strict", "bf16"] = describe(
@@ -82,9 +79,7 @@ class ASRTimingSettings(Section):
     scale: Scale = describe("scale that is timed")
     datasets: Names = describe("columns of asr.evaluate, or data sets, that are timed")
     images_per_set: Count | None = describe("images timed per set; null: all", default=None)
-    size_divisor: int = describe(
-        "times images this much smaller on both sides", default=1, ge=1, le=1024
-    )
+    size_divisor: Count = describe("times images this much smaller on both sides", default=1)
 
 
 class ASR(Section):

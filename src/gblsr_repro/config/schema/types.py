@@ -14,9 +14,6 @@ FOLDER_PATTERN = r"^(\./|/)?[\w+@=,%][\w.+@=,%-]*(/[\w+@=,%][\w.+@=,%-]*)*/?$"
 ONE_LINE = r"^[^\x00-\x1f\x7f]+$"
 RESOURCE = r"^[\w:.,-]+$"
 
-# Numbers beyond these are no settings: torch, numpy and file systems cannot take them.
-SMALLEST, LARGEST, LARGEST_INTEGER = 1e-12, 1e12, 2**31 - 1
-
 
 def _require_distinct(values: list[Any]) -> list[Any]:
     """Refuse a list with a repeated entry."""
@@ -58,25 +55,19 @@ def _drop_nulls(entries: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entries.items() if value is not None}
 
 
-Count = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
+Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # what every generator takes
-Width = Annotated[int, Field(ge=1, le=8192)]  # channels of a layer
-Depth = Annotated[int, Field(ge=1, le=128)]  # number of layers or of blocks
-Border = Annotated[int, Field(ge=0, le=1024)]  # pixels
-Odd = Annotated[int, Field(ge=1, le=255), AfterValidator(_require_odd)]
-Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
-Positive = Annotated[float, Field(ge=SMALLEST, le=LARGEST)]
-NotNegative = Annotated[float, Field(ge=0, le=LARGEST)]
-Rate = Annotated[float, Field(ge=SMALLEST, le=10)]  # learning rate
+Border = Annotated[int, Field(ge=0)]  # pixels
+Odd = Annotated[Count, AfterValidator(_require_odd)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Scale = Annotated[float, Field(gt=1, le=100), AfterValidator(_shorten_scale)]
 Distinct = AfterValidator(_require_distinct)
-Column = Annotated[
-    str, match(NAME_PATTERN, "must be a name of letters, digits and _ only", max_length=64)
-]
+Column = Annotated[str, match(NAME_PATTERN, "must be a name of letters, digits and _ only")]
 EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
-Names = Annotated[list[Column], Field(min_length=1, max_length=1000), Distinct]
-Scales = Annotated[list[Scale], Field(min_length=1, max_length=100), Distinct]
+Names = Annotated[list[Column], Field(min_length=1), Distinct]
+Scales = Annotated[list[Scale], Field(min_length=1), Distinct]
 Pair = Field(min_length=2, max_length=2)
 Rising = AfterValidator(_require_rise)
 Folder = Annotated[
@@ -85,15 +76,12 @@ Folder = Annotated[
         FOLDER_PATTERN,
         "must be a folder below the working directory or an absolute path, of letters, digits and "
         "_ . + @ = , % - only, in which no name begins with a dot or a hyphen",
-        max_length=400,
     ),
 ]
-Text = Annotated[str, match(ONE_LINE, "must be text in one line, not empty", max_length=1000)]
+Text = Annotated[str, match(ONE_LINE, "must be text in one line, not empty")]
 Place = Text  # a file or folder, or an address
 HomePath = Annotated[Text, AfterValidator(os.path.expanduser)]  # may begin with ~
-Resource = Annotated[
-    str, match(RESOURCE, "must be a name of letters, digits and _ : . , - only", max_length=100)
-]
+Resource = Annotated[str, match(RESOURCE, "must be a name of letters, digits and _ : . , - only")]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 OptionalEntries = Annotated[dict[Key, Value | None], AfterValidator(_drop_nulls)]
