@@ -43,7 +43,7 @@ RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_
 
 Values = Iterator[dict[str, Any]]
 """By column: the keys of a number, its seed and its value, or the row of a plain table."""
-Find = Callable[..., Iterator[tuple[PathFields, Path]]]
+FindFiles = Callable[..., Iterator[tuple[PathFields, Path]]]
 """`schemas.find_files` for one aggregate and one results folder: takes a pattern."""
 
 
@@ -120,30 +120,30 @@ def summarize_seeds(values: pd.DataFrame) -> pd.DataFrame:
 # --- native benchmark -----------------------------------------------------------------------------
 
 
-def aggregate_native(find: Find, config: Config) -> Values:
+def aggregate_native(find_files: FindFiles, config: Config) -> Values:
     """Aggregate every metric of every evaluation column and arm.
 
     `inference_ms` is the mean over images of the mean time by the paper's clock, `fast_ms` that by
     the package's clock (see `evaluation.latency`); `params` the number of trainable parameters.
     """
-    yield from average_images(find(f"{schemas.SCORES}.csv"), NATIVE)
-    for fields, path in find(f"{schemas.LATENCY_FILES}.csv"):
+    yield from average_images(find_files(f"{schemas.SCORES}.csv"), NATIVE)
+    for fields, path in find_files(f"{schemas.LATENCY_FILES}.csv"):
         times = read_latency(path)
         for clock, metric in NATIVE_TIMES.items():
             time = times.get((fields["dataset"], clock, "mean_ms"))
             yield fields | {"metric": metric, "value": time}
-    for fields, path in find(schemas.RUN_FILE):
+    for fields, path in find_files(schemas.RUN_FILE):
         count = read_metadata(path).get("parameters")
         for column in config["native"]["data"]["evaluate"]:
             yield fields | {"dataset": column, "metric": "params", "value": count}
 
 
-def aggregate_locality(find: Find, config: Config) -> Values:
+def aggregate_locality(find_files: FindFiles, config: Config) -> Values:
     """Aggregate the statistics of the bandwidth fields of every per-patch arm (paper, A.2).
 
     `apply_locality_tests` adds the outcomes of the tests.
     """
-    for fields, path in find(schemas.FIELDS):
+    for fields, path in find_files(schemas.FIELDS):
         for name, value in diagnostic.compute_statistics_of_file(path, config).items():
             yield fields | {"statistic": name, "value": value}
 
@@ -169,12 +169,12 @@ def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
                 yield {"arm": arm, "statistic": name, "mean": int(flag), "n": own["n"].max()}
 
 
-def aggregate_ablation(find: Find, config: Config) -> Values:
+def aggregate_ablation(find_files: FindFiles, config: Config) -> Values:
     """Aggregate the scores of the log-space ablation on the validation images (paper Table 9).
 
     PSNR, LPIPS and PSNR by region; `subtract_control` and `decide_criterion_b` add what follows.
     """
-    for value in average_images(find(schemas.VALIDATION_SCORES), NATIVE):
+    for value in average_images(find_files(schemas.VALIDATION_SCORES), NATIVE):
         if value["metric"] == "lpips" or value["metric"].startswith("psnr"):
             yield value
 
@@ -206,7 +206,7 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
             yield {"arm": name, "metric": "criterion_b", "mean": int(met), "n": own["n"].max()}
 
 
-def aggregate_budget(find: Find, config: Config) -> Values:
+def aggregate_budget(find_files: FindFiles, config: Config) -> Values:
     """Count the trainable parameters of every arm of the config; no run is needed."""
     # torch takes seconds to import, and the other aggregates do without.
     from ..models.native import count_arm_parameters
@@ -215,7 +215,7 @@ def aggregate_budget(find: Find, config: Config) -> Values:
         yield {"arm": arm, "metric": "parameters", "value": count}
 
 
-def aggregate_structure(find: Find, config: Config) -> Values:
+def aggregate_structure(find_files: FindFiles, config: Config) -> Values:
     """Measure what the code alone gives at the paper's sizes, whatever was run."""
     from ..models.structure import measure_structure
 
@@ -226,9 +226,9 @@ def aggregate_structure(find: Find, config: Config) -> Values:
 # --- super-resolution -----------------------------------------------------------------------------
 
 
-def aggregate_asr_quality(find: Find, config: Config) -> Values:
+def aggregate_asr_quality(find_files: FindFiles, config: Config) -> Values:
     """Aggregate PSNR-Y and SSIM-Y of every method, column and scale, and of bicubic (no seeds)."""
-    files = [*find(f"{schemas.BICUBIC_GRID}.csv"), *find(f"{schemas.GRID_FILE}.csv")]
+    files = [*find_files(f"{schemas.BICUBIC_GRID}.csv"), *find_files(f"{schemas.GRID_FILE}.csv")]
     for fields, path in files:
         check_border(path, float(fields["scale"]), fields["dataset"], config)
     for value in average_images(files, SUPERRES):
@@ -246,10 +246,10 @@ def check_border(path: Path, scale: float, column: str, config: Config) -> None:
         )
 
 
-def aggregate_asr_latency(find: Find, config: Config) -> Values:
+def aggregate_asr_latency(find_files: FindFiles, config: Config) -> Values:
     """Aggregate times and peak memory of every method, timed column and clock."""
     scale = format_scale(config["asr"]["timing"]["scale"])
-    for fields, path in find(f"{schemas.LATENCY_FILES}.csv"):
+    for fields, path in find_files(f"{schemas.LATENCY_FILES}.csv"):
         for (_, clock, metric), value in read_latency(path).items():
             yield fields | {"scale": scale, "clock": clock, "metric": metric, "value": value}
 
@@ -257,12 +257,12 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def aggregate_runs(find: Find, config: Config) -> Values:
+def aggregate_runs(find_files: FindFiles, config: Config) -> Values:
     """Collect one row for every run, in the order of the arms or methods table.
 
     Imported runs have no times, and some no steps.
     """
-    for fields, path in find(schemas.RUN_FILE):
+    for fields, path in find_files(schemas.RUN_FILE):
         metadata, log = read_metadata(path), path.with_name("log.csv")
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
         yield (
@@ -280,7 +280,7 @@ def aggregate_runs(find: Find, config: Config) -> Values:
 
 # --- writing --------------------------------------------------------------------------------------
 
-AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
+AGGREGATORS: dict[str, Callable[[FindFiles, Config], Values]] = {
     "native": aggregate_native,
     "budget": aggregate_budget,
     "structure": aggregate_structure,

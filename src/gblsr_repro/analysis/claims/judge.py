@@ -57,18 +57,18 @@ def judge_all(run: Aggregates) -> list[JudgedClaim]:
 
 def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate | None]:
     """Return what the paper states, and the claim measured in its tables if they determine it."""
-    tabled = None
+    in_tables = None
     if claim.measure:
         with suppress(NotMeasuredError):
-            tabled = claim.measure(paper)
+            in_tables = claim.measure(paper)
     if claim.published:
-        return Published.parse(claim.published), tabled
-    if tabled is None or claim.decimals is None:
+        return Published.parse(claim.published), in_tables
+    if in_tables is None or claim.decimals is None:
         raise UserError(
             f"Claim {claim.id!r} has no published number, and lacks decimals or its cells in "
             "config/paper; correct config/paper/claims.tsv."
         )
-    return Published("=", tuple(tabled.values.tolist()), claim.decimals), tabled
+    return Published("=", tuple(in_tables.values.tolist()), claim.decimals), in_tables
 
 
 def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> tuple[Estimate, Finding]:
@@ -76,7 +76,7 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> tuple[Estimate,
 
     Raises `NotMeasuredError` naming what is absent.
     """
-    published, tabled = read_published(claim, Measured(paper, run))
+    published, in_tables = read_published(claim, Measured(paper, run))
     if claim.measure is None:
         raise NotMeasuredError(claim.note)
     measured = claim.measure(Measured(run, paper))
@@ -89,7 +89,7 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> tuple[Estimate,
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
     rule, margin = AGREEMENT_RULES[claim.rule], MARGINS.get(claim.margin)
-    return measured, rule(published, measured, tabled, margin)
+    return measured, rule(published, measured, in_tables, margin)
 
 
 def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:

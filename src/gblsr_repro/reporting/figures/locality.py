@@ -56,7 +56,7 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
         axes.axvline(threshold, **LIMIT, linewidth=1.1)
         axes.axvline(median, **SOLID, linewidth=1.1)
         reached = f"{(images >= threshold).sum()} of {len(images)} reach T1"
-        lines = source.arms[arm].short, f"median {format_number(median, '{:.3g}')}", reached
+        lines = source.arms[arm].short, f"median {format_number(median, '{:#.3g}')}", reached
         axes.set_title("\n".join(lines), fontsize=7)
         axes.set_xlabel("CoV of bandwidth")
     panels[0].set_ylabel("Images")
@@ -175,7 +175,7 @@ def _draw_test(axes: Axes, mean: pd.Series, std: pd.Series, flags: pd.Series, li
     axes.set_xticks([limit], [f"{limit:g}"])
     verdicts = [FLAGS.get(flag, ("", " see below"))[1] for flag in flags]
     texts = [
-        format_number(value, "{:.3g}") + ("" if math.isnan(value) else verdict)
+        format_number(value, "{:#.3g}") + ("" if math.isnan(value) else verdict)
         for value, verdict in zip(mean, verdicts, strict=True)
     ]
     style.annotate_rows(axes, texts)
