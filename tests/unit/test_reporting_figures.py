@@ -218,8 +218,8 @@ def test_t4_is_not_met_where_only_its_ratio_clears(draw):
     assert min(bar.get_width() for bar in share.patches) > 0.25
     for color in (style.MET, style.NOT_MET):  # a verdict on half a test would be none
         assert not any(same_color(bar.get_facecolor(), color) for bar in share.patches)
-    assert "3.7e−05 not met" in read_words(figure)
-    assert "0.66 see below" in read_words(figure)
+    assert "3.70e−05 not met" in read_words(figure)
+    assert "0.660 see below" in read_words(figure)
     met = draw("local", "logspace_loctests").axes[0].patches
     assert all(same_color(bar.get_facecolor(), style.MET) for bar in met)
     assert not any(bar.get_hatch() for bar in met)
