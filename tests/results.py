@@ -3,8 +3,7 @@
 `Results` is the run of a configuration, at first the paper's. `fill` gives numbers to aggregates,
 `record` metadata to its runs, those of the paper. Both stay in memory, for a test to change, until
 `read` writes the folder as the workflow leaves it and opens it as the package does; `hold` opens
-the same without a folder. `leave_run` and `leave_table` write
-what single jobs leave, for aggregates to be made of. Runs that are ready: `made_up_runs`.
+the same without a folder. Runs that are ready: `made_up_runs`; files of single jobs: `job_files`.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import Any
 import made
 import numpy as np
 import pandas as pd
+from job_files import find_benchmark
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
@@ -36,18 +36,16 @@ from gblsr_repro.analysis.schemas import (
 )
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import (
-    Config,
     find_row,
     load,
     read_arms,
     read_datasets,
-    read_methods,
     read_paper_device,
 )
 from gblsr_repro.dependencies import identify_run
 from gblsr_repro.evaluation import BICUBIC, NEAREST, TRUTH
 from gblsr_repro.evaluation.fields import BandwidthFields
-from gblsr_repro.files import write_csv, write_json, write_text
+from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.metadata import Images
 from gblsr_repro.reporting.items import select_items
 from gblsr_repro.reporting.layout import Table
@@ -186,7 +184,7 @@ class Results:
 
     def add_run(self, **row: Any) -> None:
         """Add a run of an arm or a method."""
-        benchmark = _find_benchmark(row["arm"])
+        benchmark = find_benchmark(row["arm"])
         self.rows.setdefault(RUN_FOLDERS[benchmark], []).append({"benchmark": benchmark, **row})
 
     def add_locality(self, scale: float = 1.0) -> None:
@@ -379,41 +377,3 @@ class Results:
 def _build_whole_set(name: str) -> Images:
     row = read_datasets()[name]
     return made.image_set(name, row.title, row.images, row.images)
-
-
-# --- what jobs leave ------------------------------------------------------------------------------
-
-
-SCORES = "image,psnr,ssim,lpips,edge_lpips,lse,psnr_edge"
-TIMES = "dataset,image,clock,median_ms,mean_ms,std_ms,p90_ms,p95_ms,peak_memory_mib,timed_passes"
-
-
-def _find_benchmark(subject: str) -> str:
-    return "asr" if subject in read_methods() else "native"
-
-
-def leave_run(
-    root: Path, name: str, seed: int = 0, config: Config | None = None, **facts: object
-) -> Path:
-    """Write the record of a run with the settings of a config, by default the paper's."""
-    record = {
-        "arm": name, "seed": seed, "steps": 20, "parameters": 989955, "wall_seconds": 61.5,
-        "steps_per_second": 3.25, "peak_memory_mib": 812.0, "device": {"name": "NVIDIA H200"},
-        "finished": "2025-11-21T09:00:00", "versions": {"torch": "2.11.0"},
-        "git": {"commit": "abc", "modified": False},
-        "identity": identify_run(find_row(name), config or load()),
-    }  # fmt: skip
-    path = root / _find_benchmark(name) / "runs" / name / f"seed{seed}" / "run.json"
-    write_json(path, record | facts)
-    return path
-
-
-def leave_table(path: Path, header: str, *rows: str, **record: object) -> Path:
-    """Write scores or times, line by line as they stand in the file, and what is recorded of them.
-
-    The names of columns: `SCORES`, `TIMES`.
-    """
-    write_text(path, "\n".join([header, *rows]) + "\n")
-    if record:
-        write_json(path.with_suffix(".json"), record)
-    return path

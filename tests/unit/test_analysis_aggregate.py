@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from job_files import SCORES, TIMES, leave_run, leave_table
 
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.aggregate import read_images
@@ -16,7 +17,6 @@ from gblsr_repro.config import load, merge
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_json
-from results import SCORES, TIMES, leave_run, leave_table
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import made
 import pytest
+from job_files import leave_run
 
 from gblsr_repro import config as configuration
 from gblsr_repro import plan
-from results import leave_run
 
 HERE = "Some GPU"
 
