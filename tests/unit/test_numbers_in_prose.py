@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import ceil
@@ -11,6 +12,7 @@ from statistics import mean, stdev
 
 import pages
 import pytest
+from scipy.stats import ttest_ind
 
 SETS = ("kodak", "set14", "urban100")
 ASR_SETS = ("set5", "set14", "b100", "urban100")
@@ -128,6 +130,18 @@ def paper_gap(method: str, *scales: int) -> str:
     return span(paper_gaps(method, *scales))
 
 
+def count_told_apart(method: str) -> int:
+    """In how many cells the seeds of a method and of the base method differ, by a pooled t-test."""
+    own, base = (
+        [
+            VALUES["asr_narrow", "asr_quality", name, each, scale, "psnr_y"]
+            for name, scale in product(ASR_SETS, "23468")
+        ]
+        for each in (method, "gblsr_asr")
+    )
+    return sum(ttest_ind(a, b).pvalue < 0.05 for a, b in zip(own, base, strict=True))
+
+
 def enlarge_set5(setup: str, method: str) -> list[float]:
     return [VALUES[setup, "asr_quality", "set5", method, s, "psnr_y"][0] for s in "234"]
 
@@ -206,7 +220,10 @@ def describe_superres() -> list[str]:
     ]
     sizes = {row["arm"]: int(row["parameters"]) for row in RUNS if row["setup"] == "asr_narrow"}
     larger = [sizes[name] / sizes["gblsr_asr"] for name in ("liif_rdn", "lte_rdn")]
+    count = Counter(row["arm"] for row in RUNS if row["setup"] == "asr_narrow")
     return [
+        f"GB-LSR has {count['gblsr_asr']} seeds, its variant {count['gblsr_asr_nole']}, LIIF "
+        f"{count['liif_rdn']} and LTE {count['lte_rdn']}.",
         f"LIIF and LTE have {larger[0]:.1f} and {larger[1]:.1f} times the parameters of GB-LSR",
         f"**LTE is the best**: above GB-LSR by {asr_gap('lte_rdn', 4)} dB at x4 and by "
         f"{asr_gap('lte_rdn', 6, 8)} dB at x6 and x8. The paper has it "
@@ -220,6 +237,8 @@ def describe_superres() -> list[str]:
         f"**Without its ensemble GB-LSR is better**: by {asr_gap('gblsr_asr_nole', 2)} dB at x2, "
         f"{asr_gap('gblsr_asr_nole', 4)} dB at x4 and {asr_gap('gblsr_asr_nole', 6, 8)} dB at x6 "
         "and x8.",
+        f"Three seeds of each tell the two apart in {count_told_apart('gblsr_asr_nole')} of 20 "
+        "cells (p < 0.05).",
         f"On Set5 it has {show(bundled)} dB at x2 / x3 / x4. Bicubic has {show(bicubic)} dB",
     ]
 
