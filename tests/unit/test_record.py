@@ -11,6 +11,7 @@ from pathlib import Path
 import made
 import numpy as np
 import pytest
+from job_files import SCORES, TIMES, leave_run, leave_table
 from pandas.testing import assert_frame_equal
 from PIL import Image
 from scipy import stats
@@ -25,7 +26,6 @@ from gblsr_repro.files import write_json
 from gblsr_repro.record import restoring, writing
 from gblsr_repro.record.sources import collect_sources
 from gblsr_repro.record.values import add_tables, collect_tables
-from results import SCORES, TIMES, leave_run, leave_table
 
 RECORD = find_repository_root() / "docs" / "record"
 SETS = ("kodak", "set14", "urban100")

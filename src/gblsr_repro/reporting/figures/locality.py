@@ -61,6 +61,7 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
         axes.set_xlabel("CoV of bandwidth")
     panels[0].set_ylabel("Images")
     panels[0].xaxis.set_major_locator(MaxNLocator(3))
+    panels[0].yaxis.set_major_locator(MaxNLocator(4, integer=True))
     panels[0].set_xlim(bins[0], bins[-1])
     return figure
 
