@@ -1,7 +1,7 @@
-"""Renew the files that are generated from the schema of the settings.
+"""Renew the files that are generated from the config and its tables.
 
-`python -m gblsr_repro.config` renews the list of settings in config/README.md, and their JSON
-schema, by which editors complete and check.
+`python -m gblsr_repro.config` renews the lists of settings and items in config/README.md and
+docs/items.md, and the JSON schema of the settings, by which editors complete and check.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from ..files import write_text
 from ..validation import find_model
+from .items import Item, read_items
+from .load import load_protocol, read_published_times
 from .schema.settings import Settings
-from .tables import find_repository_root
+from .tables import find_repository_root, read_arms
 
 HEADING = "## Settings\n"
 
@@ -55,7 +57,55 @@ def renew_schema(text: str) -> str:
     return json.dumps(Settings.model_json_schema(schema_generator=_OverlaySchema)) + "\n"
 
 
-GENERATED = {"config/README.md": renew_settings_page, "config/schema.json": renew_schema}
+# --- the paper's items ----------------------------------------------------------------------------
+
+ITEMS = "| paper item | target | cost |\n|---|---|---|\n"
+
+
+def renew_items_page(text: str) -> str:
+    """Renew the table of the paper's items in the text of docs/items.md."""
+    before, _, rest = text.partition(ITEMS)
+    _, _, after = rest.partition("\n\n")
+    rows = [
+        f"| {item.paper}: {_lower_first_letter(item.title)} | `{name}` | {describe_cost(item)} |"
+        for name, item in read_items().items()
+    ]
+    return f"{before}{ITEMS}{chr(10).join(rows)}\n\n{after}"
+
+
+def describe_cost(item: Item) -> str:
+    """Describe the trainings that a table or figure waits for, with their time in the paper."""
+    need, arms = next(iter(item.needs), ""), read_arms()
+    if need in ("", "budget"):
+        return "nothing"
+    groups = [group for half in ("native", "asr") for group in read_published_times(half)]
+    seconds = {
+        name: group.total_seconds / group.runs
+        for group in groups
+        if item.benchmark in (group.benchmark, "both")
+        for name in group.subjects
+    }
+    if item.benchmark == "native" and need != "runs":
+        kept = "in_benchmark" if need == "native" else "diagnostic"
+        seconds = {name: each for name, each in seconds.items() if getattr(arms[name], kept)}
+    seeds = len(load_protocol()["seeds"])
+    runs, total = seeds * len(seconds), seeds * sum(seconds.values())
+    if item.benchmark == "native":
+        return f"{runs} runs, {total / 60:.0f} minutes"
+    alone = "; its times alone: nothing" if (item.benchmark, need) == ("asr", "asr_latency") else ""
+    return f"{runs} runs, {total / 3600:,.0f} GPU-hours{alone}"
+
+
+def _lower_first_letter(title: str) -> str:
+    """Lower the first letter of a title, unless its first word is an abbreviation."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+GENERATED = {
+    "config/README.md": renew_settings_page,
+    "config/schema.json": renew_schema,
+    "docs/items.md": renew_items_page,
+}
 
 if __name__ == "__main__":
     for name, renewed in GENERATED.items():
