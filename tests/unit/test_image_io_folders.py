@@ -1,6 +1,7 @@
 """Folders of photographs: what can be read is converted, what cannot be is named."""
 
 import errno
+import os
 from pathlib import Path
 
 import made
@@ -173,3 +174,18 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_batch(folder, tmp_path):
 
     with pytest.raises(UserError, match="6 of 6 files failed"):
         convert_files(plan(folder, to=tmp_path / "out"), refuse)
+
+
+def test_a_subfolder_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "a.png").touch()
+    scan = os.scandir
+
+    def refuse(folder):
+        if Path(folder).name == "locked":
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(UserError, match=r"locked cannot be read \(Permission denied\); make it"):
+        plan_outputs([tmp_path], None, "-x2")

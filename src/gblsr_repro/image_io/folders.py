@@ -174,13 +174,22 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
 def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -> list[Path]:
     """Return the files of a folder and its subfolders to convert, by name; log what is passed over.
 
-    Links to folders, folders that cannot be read, and `output` below the folder are not looked
-    into.
+    Links to folders and `output` below the folder are not looked into. Raises `UserError` where a
+    subfolder cannot be read.
     """
+
+    def refuse(error: OSError) -> None:
+        raise UserError(
+            f"{error.filename} cannot be read ({error.strerror}); make it readable, or move it out "
+            f"of {folder}."
+        ) from error
+
     inputs: list[Path] = []
     passed_over: list[str] = []
     top, made = folder.resolve(), output.resolve()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    walked = os.walk(folder, onerror=refuse)
+    paths = (Path(place) / name for place, _, names in walked for name in names)
+    for path in sorted(path for path in paths if path.is_file()):
         inside = path.relative_to(folder)
         if top in made.parents and made in path.resolve().parents:
             continue
