@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from ..analysis.reader import Aggregates
@@ -100,7 +101,17 @@ def _mark_conditions(caption: Caption, numbers: dict[str, int]) -> str:
     own = sorted(numbers[text] for text in (*caption.differences, *caption.conditions))
     if not own:
         return caption.printed
-    return f"{caption.printed} *Conditions {', '.join(map(str, own))}.*"
+    return f"{caption.printed} *Conditions {_join_numbers(own)}.*"
+
+
+def _join_numbers(numbers: Sequence[int]) -> str:
+    """Join sorted numbers, three or more in a row as a range: 1–3, 5, 6."""
+    # In a row, a number less its place stays the same.
+    rows = groupby(enumerate(numbers), lambda numbered: numbered[1] - numbered[0])
+    runs = [[number for _, number in row] for _, row in rows]
+    return ", ".join(
+        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
 
 
 def _compile(document: str, figures: Path) -> bytes:

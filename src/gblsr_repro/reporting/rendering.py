@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,7 @@ from markupsafe import Markup
 
 from .layout import Cells, Span, Table
 
+FILL = "\t"  # pushes what follows to the right end of a cell in LaTeX
 _MARKDOWN = MarkdownIt("zero").enable(["emphasis", "autolink"])
 
 _LATEX_LETTERS = {
@@ -35,6 +37,7 @@ _LATEX_LETTERS = {
     "<": "$<$",
     ">": "$>$",
     "±": r"$\pm$",
+    FILL: r"\ \hspace*{\fill}",
     "×": r"$\times$",
     "−": "$-$",
     "≤": r"$\leq$",
@@ -88,6 +91,7 @@ def _create_environment(ending: str) -> jinja2.Environment:
         "to_latex": convert_to_latex,
         "to_html": lambda text: Markup(convert_to_html(text)),
         "join_header": join_header,
+        "join_labels": join_labels,
         "fill_spans": fill_spans,
         "add_scopes": add_scopes,
         "to_columns": convert_columns,
@@ -112,6 +116,22 @@ def convert_columns(table: Table) -> str:
         else:
             types.append(rf">{{\hsize={size}\hsize\raggedright\arraybackslash}}X")
     return "".join(types)
+
+
+def join_labels(table: Table) -> Table:
+    """Join the labels of paired rows, a table's second column, to the right end of its first."""
+    if not table.paired:
+        return table
+    header = [[cells[0], *cells[2:]] for cells in table.header]
+    groups = [[replace(row, cells=_join_label(row.cells)) for row in g] for g in table.groups]
+    columns = [table.columns[0], *table.columns[2:]]
+    return replace(table, columns=columns, header=header, groups=groups)
+
+
+def _join_label(cells: Cells) -> Cells:
+    if isinstance(cells[0], Span):
+        return [replace(cells[0], columns=cells[0].columns - 1)]
+    return [f"{cells[0]}{FILL}*{cells[1]}*", *cells[2:]]
 
 
 def fill_spans(cells: Cells, repeat: bool = False) -> list[str]:
