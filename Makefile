@@ -35,14 +35,14 @@ lint: $(VENV)/installed # formatting, lint and types of code and workflow
 bench: $(VENV)/installed # plain against fast paths, side by side
 	$(BIN)/python -m benchmarks
 
-wheel: # build the wheel, and upscale a photograph with it in an environment of its own
+wheel: $(VENV)/installed # build the wheel, and upscale a photograph with it in place of the checkout
 	rm -rf build/wheel
-	$(PYTHON) -m venv build/wheel/venv
-	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
-	build/wheel/venv/bin/python -m pip install --quiet --require-hashes --requirement envs/lock.txt
-	build/wheel/venv/bin/python -m pip install --quiet --no-deps build/wheel/*.whl
-	cd build/wheel && venv/bin/python -c "import skimage; skimage.io.imsave('photo.png', skimage.data.astronaut())"
-	cd build/wheel && venv/bin/gblsr-repro upscale photo.png
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(BIN)/python -m pip install --quiet --no-deps --target build/wheel/site build/wheel/*.whl
+	cd build/wheel && ../../$(BIN)/python -c "import skimage; skimage.io.imsave('photo.png', skimage.data.astronaut())"
+	cd build/wheel && PYTHONPATH=$(CURDIR)/build/wheel/site site/bin/gblsr-repro upscale photo.png
+	cd build/wheel && PYTHONPATH=$(CURDIR)/build/wheel/site ../../$(BIN)/python -c \
+		"import gblsr_repro as used; assert used.__file__.startswith('$(CURDIR)/build/wheel/site/')"
 
 lock: pyproject.toml # pin what pyproject.toml asks for, with hashes; needs uv
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
