@@ -34,7 +34,7 @@ def list_counts(rows: Sequence[JudgedClaim]) -> str:
     order = [*Verdict]
     ordered = sorted(rows, key=lambda row: order.index(Verdict(row.verdict)))
     counts = Counter(row.qualified_verdict for row in ordered)
-    return "; ".join(f"{number} {text}" for text, number in counts.items())
+    return "; ".join(f"{text} ({number})" for text, number in counts.items())
 
 
 def summarize(rows: Sequence[JudgedClaim]) -> str:
