@@ -27,7 +27,7 @@ def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
 
 @pytest.mark.parametrize("dataset", [*SETS, "kodak", "urban100_center256"])
 def test_every_image_has_the_pixels_of_its_row(dataset, mirrored):
-    assert sources.list_versions(dataset, mirrored).keys() <= pins.read_pins().keys()
+    assert sources.list_read_images(dataset, mirrored).keys() <= pins.read_pins().keys()
     assert sources.find_other_pixels(dataset, mirrored) == []
 
 

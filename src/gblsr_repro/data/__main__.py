@@ -13,7 +13,7 @@ from ..config import load, merge
 from ..errors import UserError
 from .fetch import fetch_dataset
 from .pins import digest_pixels, read_pins, write_pins
-from .sources import list_versions
+from .sources import list_read_images
 
 
 def renew_pins(mirror: str, datasets: list[str]) -> None:
@@ -24,8 +24,8 @@ def renew_pins(mirror: str, datasets: list[str]) -> None:
         config = merge(load(), local)
         for dataset in datasets:
             fetch_dataset(dataset, config)
-            versions = list_versions(dataset, config)
-            digests |= {path: digest_pixels(image.load()) for path, image in versions.items()}
+            images = list_read_images(dataset, config)
+            digests |= {path: digest_pixels(image.load()) for path, image in images.items()}
     write_pins(digests)
 
 

@@ -102,7 +102,7 @@ def _name_version(path: str, scale: float) -> str:
     return re.sub(r"SRF_\d+", f"SRF_{scale:g}", path)
 
 
-def list_versions(dataset: str, config: Config) -> dict[str, SourceImage]:
+def list_read_images(dataset: str, config: Config) -> dict[str, SourceImage]:
     """List all images that a fetched data set is read as, by their paths in the publisher's copy.
 
     They are the largest, and those for the scales that the data set has images of its own for. One
@@ -144,7 +144,7 @@ def refuse_training_images(
 def _list_fetched(dataset: str, config: Config) -> list[SourceImage]:
     """List all images that a data set is read as; none where it is not there, or not whole."""
     try:
-        return [*list_versions(dataset, config).values()]
+        return [*list_read_images(dataset, config).values()]
     except UserError:
         return []
 
@@ -158,7 +158,7 @@ def find_other_pixels(dataset: str, config: Config) -> list[str]:
     pins = read_pins()
     return [
         PurePosixPath(path).stem
-        for path, image in list_versions(dataset, config).items()
+        for path, image in list_read_images(dataset, config).items()
         if path in pins and digest_pixels(image.load()) != pins[path]
     ]
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # Peak memory over the bytes that autograd saves: the published ratio (see above), and on a CPU the
 # highest that was measured, of LTE-SwinIR on an image of Set14.
 PEAK_OVER_SAVED = {"cuda": 1.25, "cpu": 1.75}
-RULES = {Arm: "latency", Method: "asr_latency"}
+TIMING_RULES = {Arm: "latency", Method: "asr_latency"}
 EXAMPLE_SIDE = 32  # side of the image for which the bytes that autograd saves are counted
 
 
@@ -108,7 +108,7 @@ class Timer:
         that its means are over the same images for every model.
         """
         _, subject, label = locate_row(row)
-        dependencies = collect_dependencies(RULES[type(row)], row, self.config)
+        dependencies = collect_dependencies(TIMING_RULES[type(row)], row, self.config)
         rows: dict[str, list[dict[str, Any]]] = {name: [] for name in sets}
         not_timed: dict[str, dict[str, str]] = {name: {} for name in sets}
         # Times of another device or of other versions are not called those of this one.

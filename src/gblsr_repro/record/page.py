@@ -27,7 +27,7 @@ from ..reporting.sections import (
     find_conditions,
     list_concerned,
     list_conditions,
-    list_versions,
+    list_used_versions,
 )
 from ..reporting.tables.build import build_beside_paper
 from .values import MAIN, RUN_TABLE, VALUES
@@ -253,7 +253,7 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
             conditions.setdefault((each.sentence, concerned), []).append(part.setup)
     for part in parts:
         provenance = part.source.provenance
-        for label, text in (*provenance.remarks, *list_versions(provenance)):
+        for label, text in (*provenance.remarks, *list_used_versions(provenance)):
             conditions.setdefault((f"{label}: {text}", ""), []).append(part.setup)
     rows = [
         (*condition, ", ".join(setups) if len(setups) < len(parts) else "all")

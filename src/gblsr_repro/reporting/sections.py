@@ -106,12 +106,12 @@ def describe_runs(source: Aggregates) -> PageSection:
     if commits:
         text = f"commit {', '.join(dict.fromkeys(commits))}"
         facts.append(("code (+: with uncommitted changes)", text))
-    facts += list_versions(source.provenance)
+    facts += list_used_versions(source.provenance)
     tables = [build_simple_table(("", "This run"), facts)] if facts else []
     return PageSection("What was run", tables=tables)
 
 
-def list_versions(provenance: Provenance) -> list[tuple[str, str]]:
+def list_used_versions(provenance: Provenance) -> list[tuple[str, str]]:
     """List the versions of the packages that the runs used."""
     versions = provenance.versions.items()
     return [(f"version of {name}", ", ".join(sorted(found))) for name, found in versions]

@@ -10,15 +10,15 @@ from ..subjects import FULL
 BANDWIDTH = "gblsr_bandwidth"
 FULL_LINEAR, BANDWIDTH_LINEAR = LINEAR = ("gblsr_full_linear", "gblsr_bandwidth_linear")
 LOG = (BANDWIDTH, FULL)
-TESTS = load_protocol()["diagnostics"]["thresholds"]
+THRESHOLDS = load_protocol()["diagnostics"]["thresholds"]
 
 
 def measure_misses(run: Measured) -> Estimate:
     """Return by which factor GB-LSR-Full-Linear misses each of T1, T2 and T3."""
     return concatenate(
-        TESTS["t1_cov_median"] / run.locality(FULL_LINEAR, "t1"),
-        run.locality(FULL_LINEAR, "t2") / TESTS["t2_fraction_collapsed"],
-        TESTS["t3_region_gap"] / run.locality(FULL_LINEAR, "t3"),
+        THRESHOLDS["t1_cov_median"] / run.locality(FULL_LINEAR, "t1"),
+        run.locality(FULL_LINEAR, "t2") / THRESHOLDS["t2_fraction_collapsed"],
+        THRESHOLDS["t3_region_gap"] / run.locality(FULL_LINEAR, "t3"),
     )
 
 

@@ -95,7 +95,7 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> tuple[Estimate,
 def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
     """Judge one claim on the aggregates of a run, with the paper's beside them."""
     published, _ = read_published(claim, Measured(paper, run))
-    described = describe(claim, published)
+    described = describe_claim(claim, published)
     try:
         measured, finding = compare(claim, run, paper)
     except NotMeasuredError as error:
@@ -129,7 +129,7 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
     )
 
 
-def describe(claim: Claim, published: Published) -> JudgedClaim:
+def describe_claim(claim: Claim, published: Published) -> JudgedClaim:
     """Build the row of a claim before anything is measured."""
     return JudgedClaim(
         id=claim.id,
