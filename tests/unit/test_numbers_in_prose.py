@@ -221,7 +221,9 @@ def describe_superres() -> list[str]:
     sizes = {row["arm"]: int(row["parameters"]) for row in RUNS if row["setup"] == "asr_narrow"}
     larger = [sizes[name] / sizes["gblsr_asr"] for name in ("liif_rdn", "lte_rdn")]
     count = Counter(row["arm"] for row in RUNS if row["setup"] == "asr_narrow")
+    minutes = [float(row["wall_seconds"]) / 60 for row in RUNS if row["setup"] == "asr_narrow"]
     return [
+        f"each on one core in {span(minutes, 0)} minutes, by what ran beside.",
         f"GB-LSR has {count['gblsr_asr']} seeds, its variant {count['gblsr_asr_nole']}, LIIF "
         f"{count['liif_rdn']} and LTE {count['lte_rdn']}.",
         f"LIIF and LTE have {larger[0]:.1f} and {larger[1]:.1f} times the parameters of GB-LSR",
