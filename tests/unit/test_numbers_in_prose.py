@@ -17,6 +17,7 @@ from scipy.stats import ttest_ind
 SETS = ("kodak", "set14", "urban100")
 ASR_SETS = ("set5", "set14", "b100", "urban100")
 BASELINES = ("liif", "lte", "wire")
+NUMBERS = {1: "One", 2: "Two", 3: "Three"}
 ORDER = ("LTE", "Scalar", "Fixed", "Full", "LIIF", "Fourier-MLP", "WIRE")
 OUTSIDE = {  # numbers that no file of the record has, and where they come from
     "0.4.0": "a version",
@@ -236,12 +237,14 @@ def describe_superres() -> list[str]:
         f"dB at x4 and {asr_gap('liif_rdn', 6, 8)} dB at x6 and x8. The paper has it above by "
         f"{paper_gap('liif_rdn', 2)} dB at x2 and by {paper_gap('liif_rdn', 4, 6, 8)} dB at x4 to "
         "x8.",
-        "Two seeds of LIIF and three of GB-LSR tell the two apart in "
+        f"{NUMBERS[count['liif_rdn']]} seeds of LIIF and {NUMBERS[count['gblsr_asr']].lower()} of "
+        "GB-LSR tell the two apart in "
         f"{count_told_apart('liif_rdn')} of 20 cells (p < 0.05).",
         f"**Without its ensemble GB-LSR is better**: by {asr_gap('gblsr_asr_nole', 2)} dB at x2, "
         f"{asr_gap('gblsr_asr_nole', 4)} dB at x4 and {asr_gap('gblsr_asr_nole', 6, 8)} dB at x6 "
         "and x8.",
-        f"Three seeds of each tell the two apart in {count_told_apart('gblsr_asr_nole')} of 20 "
+        f"{NUMBERS[count['gblsr_asr_nole']]} seeds of each tell the two apart in "
+        f"{count_told_apart('gblsr_asr_nole')} of 20 "
         "cells (p < 0.05).",
         f"On Set5 it has {show(bundled)} dB at x2 / x3 / x4. Bicubic has {show(bicubic)} dB",
     ]
