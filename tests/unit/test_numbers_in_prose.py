@@ -237,9 +237,11 @@ def describe_superres() -> list[str]:
         f"dB at x4 and {asr_gap('liif_rdn', 6, 8)} dB at x6 and x8. The paper has it above by "
         f"{paper_gap('liif_rdn', 2)} dB at x2 and by {paper_gap('liif_rdn', 4, 6, 8)} dB at x4 to "
         "x8.",
-        f"{NUMBERS[count['liif_rdn']]} seeds of LIIF and {NUMBERS[count['gblsr_asr']].lower()} of "
-        "GB-LSR tell the two apart in "
-        f"{count_told_apart('liif_rdn')} of 20 cells (p < 0.05).",
+        *(
+            f"{NUMBERS[count[method]]} seeds of {title} and {NUMBERS[count['gblsr_asr']].lower()} "
+            f"of GB-LSR tell the two apart in {count_told_apart(method)} of 20 cells (p < 0.05)."
+            for method, title in (("liif_rdn", "LIIF"), ("lte_rdn", "LTE"))
+        ),
         f"**Without its ensemble GB-LSR is better**: by {asr_gap('gblsr_asr_nole', 2)} dB at x2, "
         f"{asr_gap('gblsr_asr_nole', 4)} dB at x4 and {asr_gap('gblsr_asr_nole', 6, 8)} dB at x6 "
         "and x8.",
