@@ -43,6 +43,10 @@ INTRODUCTION = (
     "the checkout were modified or added, such as an overlay. p: of the pooled two-sided t-test; "
     "a single run takes the deviation of the paper's seeds."
 )
+CONDITIONS = (
+    "A value after “paper” may be one that the paper leaves open: "
+    "[Interpretations](../interpretations.md) says where it then comes from."
+)
 BY_ARM = (
     "Every score that the paper prints with its deviation. Same: the 90 % interval of the "
     "difference lies within the margin. Differs: p < 0.05, and not the same. Else: these seeds "
@@ -265,7 +269,7 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
         "Setups",
         f"The settings of each: {names}. The commands that measure their numbers again:",
         code="\n".join(format_command(folder, part) for part in parts),
-        inside=[PageSection("Conditions", tables=[table])],
+        inside=[PageSection("Conditions", CONDITIONS, tables=[table])],
     )
 
 
