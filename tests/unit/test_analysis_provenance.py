@@ -94,6 +94,8 @@ CHANGES = {  # by the sentence about a change: what is changed, and the numbers 
         set_setting("latency.passes", 3), {Scope.LATENCY, Scope.ASR_LATENCY}),
     "timed on: NVIDIA H200 NVL (paper: NVIDIA H200)": (
         change("native/latency/*", device={"name": "NVIDIA H200 NVL"}), {Scope.LATENCY}),
+    "timed on: not recorded (paper: NVIDIA H200)": (
+        change(OF_LIIF, device=None), {Scope.LATENCY}),
     "timed on a shared GPU, and so not judged": (
         change(OF_LIIF, gpu_shared=True), {Scope.LATENCY}),
 }  # fmt: skip

@@ -19,13 +19,14 @@ from gblsr_repro.analysis.claims.judge import compare, judge, read_published
 from gblsr_repro.analysis.claims.rules import Agreement
 from gblsr_repro.analysis.claims.stated import CLAIMS, COLUMNS, Claim
 from gblsr_repro.analysis.claims.verdicts import Verdict
+from gblsr_repro.analysis.criteria import judge_criteria
 from gblsr_repro.analysis.estimates import NotMeasuredError, Source
 from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.metrics import MARGINS
 from gblsr_repro.analysis.reader import Aggregates, get_key, read_paper_aggregates
 from gblsr_repro.analysis.schemas import OVER_SEEDS
 from gblsr_repro.analysis.statistics import Summary
-from gblsr_repro.config import load, read_published_times
+from gblsr_repro.config import load, merge, read_published_times, validate
 
 PAPER = read_paper_aggregates(load())
 RUN = build_paper_run().hold()
@@ -82,6 +83,18 @@ def test_the_paper_s_own_numbers_reproduce_every_claim_that_they_decide() -> Non
     assert shown == {name for name, claim in CLAIMS.items() if claim.rule == "shown"}
     others = rows.keys() - undecided - UNMEASURED - shown
     assert {rows[name].verdict for name in others} == {Verdict.REPRODUCED, Verdict.FROM_CODE}
+    assert not any("nan" in row.interval for row in rows.values())
+
+
+def test_a_criterion_is_unknown_on_fewer_sets_than_it_requires() -> None:
+    evaluate = dict.fromkeys(("set14", "urban100"))
+    config = validate(merge(load(), {"native": {"data": {"evaluate": evaluate}}}))
+    run = Aggregates(RUN.folder, config, tables=RUN.tables)
+    run.provenance = RUN.provenance
+    assert judge_criteria(run)["psnr_below_best_baseline"].met is None
+    row = judge(CLAIMS["gate_psnr"], run, PAPER)
+    assert row.verdict == Verdict.NOT_MEASURED
+    assert "drops set14 and urban100" in row.reason
 
 
 def is_noisier_than_its_margin(cell: Claim) -> bool:

@@ -211,6 +211,24 @@ def test_a_run_measured_again_replaces_its_values_whole(record: Path, tmp_path: 
     assert lost == {("native", "kodak", "liif", "lpips")}
 
 
+def test_times_measured_alone_leave_the_scores(record: Path, tmp_path: Path) -> None:
+    leave_table(
+        tmp_path / "native/latency/liif/seed0/kodak.csv",
+        TIMES,
+        "kodak,a,paper,2,9,0,3,4,100,50",
+        arm="liif",
+        seed=0,
+        device=DEVICE,
+    )
+    before = made.rows(record / "values.csv")
+    add_tables(record, collect_tables(tmp_path, build_config(), "main"))
+    after = made.rows(record / "values.csv")
+    find = partial(find_value, record, "native", dataset="kodak", arm="liif")
+    assert find(metric="inference_ms") == 9
+    lost = {key(line) for line in before} - {key(line) for line in after}
+    assert lost == {("native", "kodak", "liif", "fast_ms")}
+
+
 def key(line: dict[str, str]) -> tuple[str, ...]:
     return tuple(line[name] for name in ("aggregate", "dataset", "arm", "metric"))
 

@@ -75,10 +75,14 @@ def _check_bound(value: float, bound: float, below: bool) -> bool | None:
 
 
 def _decide(met_on: Mapping[str, bool | None], required: int) -> bool | None:
-    """Say whether at least `required` sets meet a criterion; None when the unknown decide."""
+    """Say whether at least `required` sets meet a criterion; None when the unknown decide.
+
+    Sets that the config drops are unknown.
+    """
     if sum(met is True for met in met_on.values()) >= required:
         return True
-    return False if sum(met is not False for met in met_on.values()) < required else None
+    possible = sum(met is not False for met in met_on.values())
+    return False if possible < required <= len(met_on) else None
 
 
 # --- the budget -----------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ def summarize(config: Config) -> str:
     """Return the main numbers of a run and the paths of its tables, figures and pages."""
     from ..analysis.claims import verdicts
     from ..reporting.claims import list_counts
+    from ..reporting.sections import explain_preset
 
     results = Path(config["results"])
     names = ("tables", "figures", verdicts.CLAIMS_FILE, "report.html")
@@ -53,10 +54,8 @@ def summarize(config: Config) -> str:
     if not made and not has_numbers:
         raise UserError(f"{results} has no numbers and no pages yet; run the workflow first.")
     lines = _list_psnr(results / "aggregates", config) if has_numbers else []
-    if config["preset"] != "paper":
-        lines.append(
-            "These numbers show that everything runs; they are not the paper's experiment."
-        )
+    if explanation := explain_preset(config["preset"]):
+        lines.append(explanation.replace("**", ""))
     for place in (place for place in made if place.name == verdicts.CLAIMS_FILE):
         lines.append(f"claims: {list_counts(verdicts.read_claims(place))}")
     lines.append("")

@@ -48,7 +48,7 @@ CONDITIONS = (
     "[Interpretations](../interpretations.md) says where it then comes from."
 )
 BY_ARM = (
-    "Every score that the paper prints with its deviation. Same: the 90 % interval of the "
+    "Every score of the paper's tables that was measured here. Same: the 90 % interval of the "
     "difference lies within the margin. Differs: p < 0.05, and not the same. Else: these seeds "
     "cannot tell."
 )

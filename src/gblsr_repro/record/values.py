@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..analysis import aggregate
-from ..analysis.reader import read_rows
+from ..analysis.reader import NATIVE_TIMES, read_rows
 from ..analysis.schemas import OVER_SEEDS, RUN_COLUMNS, RUN_FOLDERS
 from ..config import Config
 
@@ -61,12 +61,19 @@ def read_tables(folder: Path) -> Tables:
 def add_tables(folder: Path, tables: Tables) -> None:
     """Add lines to the tables of a record, sorted by the columns from the left.
 
-    The earlier lines of a run measured again leave.
+    The earlier lines of a run measured again leave. Times are measured apart from scores.
     """
     old = read_tables(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, new in tables.items():
-        measured = pd.MultiIndex.from_frame(new[IDENTITY[name]])
-        kept = old[name][~pd.MultiIndex.from_frame(old[name][IDENTITY[name]]).isin(measured)]
+        kept = old[name][~_identify(name, old[name]).isin(_identify(name, new))]
         merged = pd.concat([kept, new]).sort_values(RECORD_COLUMNS[name])
         merged.to_csv(folder / name, index=False, lineterminator="\n")
+
+
+def _identify(name: str, lines: pd.DataFrame) -> pd.MultiIndex:
+    """Identify by their columns the run and images that lines are about, and whether of times."""
+    identity = lines[IDENTITY[name]]
+    if name == VALUES:
+        identity = identity.assign(timed=lines["metric"].isin(NATIVE_TIMES.values()))
+    return pd.MultiIndex.from_frame(identity)

@@ -49,7 +49,7 @@ def summarize(rows: Sequence[JudgedClaim]) -> str:
     )
     if any(row.verdict == Verdict.DIFFERENT for row in rows):
         text += (
-            " Numbers measured under other conditions than the paper's are held against it all the "
+            " Claims with the verdict “different conditions” are held against the paper all the "
             "same, and are never called reproduced."
         )
     return text
@@ -158,7 +158,7 @@ def format_agreement(row: JudgedClaim) -> str:
 
 def format_margin(row: JudgedClaim) -> str:
     """Format how far a number may differ: one value where all have the same, else the rule."""
-    values = {format(float(value), ".2g") for value in row.allowed.split()}
+    values = {*row.allowed.split()}
     value = values.pop() if len(values) == 1 else "0"
     return f"±{value}" if value != "0" else row.rule.partition(" (")[0]
 

@@ -33,8 +33,8 @@ def explain_preset(preset: str) -> str:
             "weights, and says nothing of the training."
         )
     return (
-        f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
-        "data, training or device is shown, never called reproduced."
+        f"**Not the paper's experiment.** This is a run of the preset “{preset}”. Claims whose "
+        "verdict is “different conditions” are shown, never called reproduced."
     )
 
 

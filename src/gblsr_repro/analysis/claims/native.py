@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...config import load_protocol
+from ...wording import join_words
 from ..criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, judge_criteria
 from ..derived import gap, gap_to_best, lead, share_of_slowest
 from ..estimates import (
@@ -90,6 +91,8 @@ def read_criterion(run: Measured, name: str, column: str = "met") -> Estimate:
     if {aggregates.main_arm.arm, *aggregates.baselines} != {SCALAR, *BASELINES}:
         raise NotMeasuredError("the criteria are about other arms than the paper's")
     here, paper = (config["native"]["criteria"] for config in (aggregates.config, load_protocol()))
+    if absent := {*SETS} - {*aggregates.evaluate}:
+        raise NotMeasuredError(f"the config drops {join_words(sorted(absent))}")
     if any(here[part] != paper[part] for part in parts):
         raise NotMeasuredError(f"native.criteria applies another bound to {name}")
     outcome = judge_criteria(aggregates)[name]

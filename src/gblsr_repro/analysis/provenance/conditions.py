@@ -117,5 +117,5 @@ def collect_seeds(runs: Iterable[Json]) -> dict[str, list[int]]:
 
 def list_devices(metadata: Iterable[Json]) -> list[str]:
     """List the names of the devices of trainings or timings, each once."""
-    names = ((each.get("device") or {}).get("name") for each in metadata)
-    return [*dict.fromkeys(filter(None, names))]
+    names = ((each.get("device") or {}).get("name") or "not recorded" for each in metadata)
+    return [*dict.fromkeys(names)]

@@ -76,8 +76,8 @@ def _read_times_and_quality(source: Aggregates, scale: str) -> dict[str, tuple[S
 def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw PSNR-Y of every method against the scale, a column per data set.
 
-    Above the values, below the differences to the base method, which the range of the values
-    hides. Scales beyond the trained ones are shaded.
+    Above the values with their deviations over seeds, below the differences of means to the base
+    method, which the range of the values hides. Scales beyond the trained ones are shaded.
     """
     table = source.frame("asr_quality")
     table = table[table["metric"] == "psnr_y"].assign(factor=lambda t: t["scale"].astype(float))
@@ -102,8 +102,8 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
         grid[0, column].set_title(name_dataset(source, "asr", name).replace(" ", "\n"))
         _draw_curves(source, grid[0, column], rows, methods)
         if compared:
-            differences_to_base = rows.dropna(subset=["gap"]).assign(mean=rows["gap"])
-            _draw_curves(source, grid[1, column], differences_to_base, methods)
+            gaps_to_base = rows.dropna(subset=["gap"]).assign(mean=rows["gap"], std=math.nan)
+            _draw_curves(source, grid[1, column], gaps_to_base, methods)
     for axes in grid.flat:
         _set_scales(axes, factors, trained)
     for axes in grid[-1]:
