@@ -158,7 +158,7 @@ def ablate(arm: str, metric: str) -> float:
 
 
 def describe_native() -> list[str]:
-    family, few = ("gblsr_scalar", "gblsr_fixed", "gblsr_full"), "scalar_8192_pixels"
+    family, few = ("gblsr_scalar", "gblsr_fixed", "gblsr_full"), "gblsr_8192_pixels"
     psnr, ssim, lpips = (
         subtract(here("gblsr_scalar", metric, few), [x[0] for x in seeds("gblsr_scalar", metric)])
         for metric in ("psnr", "ssim", "lpips")
