@@ -80,8 +80,8 @@ def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> No
     """Write the model of a run folder or weights file for one integer scale as ONNX.
 
     Raises `UserError` as `load_run` does, for a scale below 1, for a model that is not convolutions
-    and a pixel shuffle, for a file that exists unless `overwrite` is set, and where the package
-    onnx is not installed.
+    and a pixel shuffle, for a name that does not end in .onnx, for a file that exists unless
+    `overwrite` is set, and where the package onnx is not installed.
     """
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
@@ -93,6 +93,8 @@ def export(model: Path, scale: int, output: Path, overwrite: bool = False) -> No
             f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "
             "export a GB-LSR method with an RDN encoder."
         )
+    if output.suffix.lower() != ".onnx":
+        raise UserError(f"{output} does not end in .onnx; give it that ending.")
     if os.path.lexists(output) and not overwrite:
         raise UserError(
             f"{output} exists already; add --overwrite to replace it, or name another output."

@@ -163,20 +163,23 @@ def load_code(path: Path | str) -> Code:
         raise UserError(f"{path} is not an encoded image; make one with the encode command.")
     if header.get("sha256") != compute_checksum(tensors, header.get("image", "")):
         raise UserError(f"{path} is damaged; encode the image again.")
-    facts = json.loads(header["image"])
     found = {name: tensors[name].numpy().tobytes() for name in BYTE_TAGS if name in tensors}
-    return Code(
-        tensors["coefficients"],
-        tensors["bandwidth"],
-        facts["patch"],
-        facts["top"],
-        facts["left"],
-        tuple(facts["size"]),
-        facts["arm"],
-        tensors["alpha"].numpy() if "alpha" in tensors else None,
-        facts["grey"],
-        Tags(**found),
-    )
+    try:
+        facts = json.loads(header["image"])
+        return Code(
+            tensors["coefficients"],
+            tensors["bandwidth"],
+            facts["patch"],
+            facts["top"],
+            facts["left"],
+            tuple(facts["size"]),
+            facts["arm"],
+            tensors["alpha"].numpy() if "alpha" in tensors else None,
+            facts["grey"],
+            Tags(**found),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path} lacks a part of an encoded image; encode it again.") from error
 
 
 def _locate_pixels(window: Window) -> tuple[Tensor, Tensor]:

@@ -64,8 +64,8 @@ def prepare_device(
         devices.check_gpu()
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError(
-            "device: cuda is set in the config but no CUDA GPU is visible; set device: auto or run "
-            "on a GPU node."
+            "The device is set to cuda, but no CUDA GPU is visible; set it to auto or run on a GPU "
+            "node."
         )
     selected = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
     if threads is not None:

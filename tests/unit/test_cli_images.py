@@ -131,8 +131,8 @@ def test_upscale_to_a_size(superres_run, photo_file, capsys, asked, size):
     assert cli.main(command) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.endswith(
-        "200x128 has another aspect than the 70x45 pixels of the image or its crop; the nearest "
-        "sizes that fit are 200x129 and 199x128."
+        f"{photo_file}: 200x128 has another aspect than the 70x45 pixels of the image or its crop; "
+        "the nearest sizes that fit are 200x129 and 199x128."
     )
 
 

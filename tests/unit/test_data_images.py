@@ -112,6 +112,7 @@ FRAMES = [Image.new("RGB", (4, 4), color) for color in ("red", "blue", "green")]
 REFUSED = {
     "floating-point": [content(Image.fromarray(np.zeros((2, 2), np.float32)), "TIFF")],
     "wider than 16 bits": [content(Image.fromarray(np.full((2, 2), 70_000, np.int32)), "TIFF")],
+    "signed, white at 0": [content(Image.fromarray(SIXTEEN), "TIFF", tiffinfo={339: 2})],
     "3 frames or pages": [content(FRAMES[0], form, save_all=True, append_images=FRAMES[1:])
                           for form in ("GIF", "PNG", "WEBP", "TIFF")],
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]

@@ -53,3 +53,11 @@ def test_a_model_that_cannot_be_exported_is_one_sentence(
     assert cli.main(["export", str(superres_run(method)), str(output), "--scale", scale]) == 2
     assert sentence in capsys.readouterr().err
     assert not output.is_file()
+
+
+def test_a_picture_is_no_place_for_a_model(photo_file, superres_run, capsys):
+    before = photo_file.read_bytes()
+    words = ["export", str(superres_run("gblsr_asr")), str(photo_file), "--scale", "2"]
+    assert cli.main([*words, "--overwrite"]) == 2
+    assert "does not end in .onnx" in capsys.readouterr().err
+    assert photo_file.read_bytes() == before

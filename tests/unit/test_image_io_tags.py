@@ -64,6 +64,15 @@ def exif():
     return data.tobytes()
 
 
+def test_letters_of_every_language_are_kept(tmp_path):
+    author = "Jürgen Müller".encode()
+    data = Image.Exif()
+    data[BASE.Artist] = author
+    Image.fromarray(RGBA).convert("RGB").save(tmp_path / "a.jpg", exif=data)
+    image_io.write(tmp_path / "b.jpg", image_io.read(tmp_path / "a.jpg", metadata=True))
+    assert author in (tmp_path / "b.jpg").read_bytes()
+
+
 @pytest.mark.parametrize("ending", [".png", ".jpg", ".webp", ".tiff"])
 @pytest.mark.parametrize("metadata", [True, False])
 def test_profiles_are_kept_and_metadata_when_asked_for(tmp_path, ending, metadata):

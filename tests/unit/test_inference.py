@@ -14,8 +14,9 @@ from gblsr_repro import bundled, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
 from gblsr_repro.image_io.photo import reduce
+from gblsr_repro.inference import CODE_FORMAT
 from gblsr_repro.models.asr import tiling
-from gblsr_repro.weights import parse_tensors
+from gblsr_repro.weights import compute_checksum, parse_tensors
 
 
 def off(one, other):
@@ -61,6 +62,11 @@ def test_a_code_of_an_earlier_version_is_read(native_run, photo_file, tmp_path):
     assert np.array_equal(inference.decode(inference.load_code(path)).rgb, shown)
     path.write_bytes(save(tensors, {"code": "[1]"}))
     with pytest.raises(UserError, match="is not an encoded image"):
+        inference.load_code(path)
+    text = '{"patch": 8}'  # as a program of somebody else may write it
+    header = {"format": CODE_FORMAT, "image": text, "sha256": compute_checksum(tensors, text)}
+    path.write_bytes(save(tensors, header))
+    with pytest.raises(UserError, match="lacks a part of an encoded image"):
         inference.load_code(path)
 
 

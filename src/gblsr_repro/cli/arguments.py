@@ -54,13 +54,20 @@ def scale(default: float, **settings: Any) -> Argument:
 # --- parsing --------------------------------------------------------------------------------------
 
 
+def parse_input(text: str) -> Path:
+    """Parse a path to read; refuse an empty one, which would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("its name is empty; name a file or a folder")
+    return Path(text)
+
+
 def parse_path(text: str) -> Path:
-    """Parse a path of the command line; refuse -, by which others mean standard output."""
+    """Parse a path to write; refuse -, by which others mean standard output."""
     if text == "-":
         raise argparse.ArgumentTypeError(
             "this command does not write to standard output; name a file or a folder"
         )
-    return Path(text)
+    return parse_input(text)
 
 
 def parse_seed(text: str) -> int:
@@ -196,7 +203,7 @@ ARGUMENTS = {
     ),
     # One's own images, and the model that they go through.
     "inputs": argument(
-        "inputs", type=Path, nargs="+", metavar="INPUT", help="a file, or a folder of files"
+        "inputs", type=parse_input, nargs="+", metavar="INPUT", help="a file, or a folder of files"
     ),
     "outputs": argument(
         "-o",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import bundled, inference, runtime
+from ..errors import UserError
 from ..image_io.folders import (
     CODE_ENDING,
     convert_files,
@@ -128,7 +129,10 @@ def _convert_to_photos(
 
     def convert(source: Path, target: Path) -> None:
         image = read(source)
-        window = inference.select_window(image.size, **asked)
+        try:
+            window = inference.select_window(image.size, **asked)
+        except UserError as error:
+            raise UserError(f"{source}: {error}") from error
         check_output(target, window.size, image.alpha is not None)
         photo = work(image, track=_show_parts(source), **asked)
         inference.write(target, photo, quality)

@@ -41,10 +41,7 @@ def find_repository_root() -> Path:
         for folder in (start, *start.parents):
             if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
                 return folder
-    raise UserError(
-        "This folder is not inside a gblsr-repro checkout; change into one, or name the config "
-        "with --config."
-    )
+    raise UserError("This folder is not inside a gblsr-repro checkout; change into one.")
 
 
 def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:

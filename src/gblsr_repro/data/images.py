@@ -8,8 +8,8 @@ Every format is decoded by the same rules:
 - palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's formulas;
 - an alpha channel is composited over white;
 - samples of 16 bits keep their high byte, as Pillow itself does for 16-bit RGB;
-- floating-point and wider integer samples, animations and multi-page files are refused. Of a
-  multi-picture JPEG (MPO, written by many cameras) the first picture is used.
+- floating-point, signed, 12-bit and wider integer samples, animations and multi-page files are
+  refused. Of a multi-picture JPEG (MPO, written by many cameras) the first picture is used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, PngImagePlugin, features
+from PIL import Image, ImageOps, PngImagePlugin, TiffImagePlugin, features
 
 from ..errors import UserError
 
@@ -44,6 +44,11 @@ PngImagePlugin.MAX_TEXT_CHUNK = PngImagePlugin.MAX_TEXT_MEMORY
 
 _GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
+_USUAL_SAMPLES = {
+    TiffImagePlugin.BITSPERSAMPLE: (16,),
+    TiffImagePlugin.SAMPLEFORMAT: (1,),  # unsigned
+    TiffImagePlugin.PHOTOMETRIC_INTERPRETATION: 1,  # black at 0
+}
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
 # Markers of JPEG: after the first byte, 255, comes no 0 as within the compressed data.
 _MARKER = re.compile(rb"\xff+([^\x00\xff])", re.DOTALL)
@@ -89,6 +94,7 @@ def decode_image(content: bytes, name: Path | str) -> Pixels:
                     )
                 image.load()
                 _check_whole(content, image.format)
+                _check_samples(image, name)
                 return _convert_to_8_bits(turn_upright(image), name)
     except UserError:
         raise
@@ -185,6 +191,17 @@ def _convert_to_8_bits(image: Image.Image, name: Path | str) -> Pixels:
         white = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(white, opaque).convert("L" if gray else "RGB")
     return np.array(image.convert("L" if image.mode in _GRAY else "RGB"))
+
+
+def _check_samples(image: Image.Image, name: Path | str) -> None:
+    """Check that the gray samples of a TIFF are of 16 bits, unsigned, and white at the highest."""
+    if image.mode in _SIXTEEN_BITS and isinstance(image, TiffImagePlugin.TiffImageFile):
+        found = [image.tag_v2.get(tag, usual) for tag, usual in _USUAL_SAMPLES.items()]
+        if found != [*_USUAL_SAMPLES.values()]:
+            raise UserError(
+                f"{name} has gray samples that are signed, white at 0, of 12 bits or wider than 16 "
+                "bits; save it with 8 or 16 bits per sample."
+            )
 
 
 def _keep_high_byte(samples: NDArray[np.generic], name: Path | str) -> Pixels:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import ExifTags, Image
@@ -78,11 +79,17 @@ def _read_exif(path: Path | str, image: Image.Image) -> bytes | None:
     """Return what of an image's EXIF data to keep; None, which is logged, where it is damaged."""
     try:
         exif, kept = image.getexif(), Image.Exif()
-        kept.update({tag: exif[tag] for tag in KEPT_EXIF if tag in exif})
+        kept.update({tag: _keep_bytes(exif[tag]) for tag in KEPT_EXIF if tag in exif})
         for part in (ExifTags.IFD.Exif, ExifTags.IFD.GPSInfo):
-            if inner := {k: v for k, v in exif.get_ifd(part).items() if k not in SIZES}:
+            inner = {k: _keep_bytes(v) for k, v in exif.get_ifd(part).items() if k not in SIZES}
+            if inner:
                 kept[part] = inner
         return kept.tobytes() if len(kept) else None
     except Exception as error:  # Pillow raises nearly anything on damaged data
         log.warning("%s: its EXIF data is damaged (%s) and is left out.", path, error)
         return None
+
+
+def _keep_bytes(value: Any) -> Any:
+    """Return a text as its bytes: Pillow reads Latin-1 and would write other letters as "?"."""
+    return value.encode("latin-1") if isinstance(value, str) and not value.isascii() else value

@@ -278,7 +278,9 @@ def format_command(folder: Path, part: Part) -> str:
     seeds, timed_on = part.source.provenance.seeds, part.source.provenance.timed_on
     overlay = f"docs/{folder.name}/overlays/{part.setup}.yaml"
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
-    words += ["--config", "mirror=FOLDER"] if part.source.config["preset"] == "mirror" else []
+    config = part.source.config
+    mirrored = config["preset"] == "mirror" or config["accept_partial"]
+    words += ["--config", "mirror=FOLDER"] if mirrored else []
     only_timed = ["native_timing"] if timed_on.get("native") else []
     targets = ["native"] if seeds.get("native") else only_timed
     timed = ["asr_timing"] if timed_on.get("asr") else []
