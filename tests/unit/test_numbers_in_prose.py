@@ -328,7 +328,8 @@ def describe_readme() -> list[str]:
     above = [gap for name in ("liif_rdn", "lte_rdn") for gap in asr_gaps(name, 4, 6, 8)]
     paper = [gap for name in ("liif_rdn", "lte_rdn") for gap in paper_gaps(name, 4, 6, 8)]
     return [
-        f"| {span(paper)} dB at x4 to x8 on four sets | {span(above)} dB, small networks, three seeds |",
+        f"| {span(paper)} dB at x4 to x8 on four sets | {span(above)} dB, small networks, three "
+        "seeds |",
         f"| {same + unclear + differ} numbers | {same} the same, {unclear} undecided, {differ} "
         "differ |",
         f"same / undecided / differ: {', '.join(by_arm)}.",
