@@ -116,16 +116,16 @@ def mark_bold(
     cells: Summaries,
     metric: Metric,
     alpha: float | None = None,
-    compared: Sequence[bool] | None = None,
+    rated: Sequence[bool] | None = None,
 ) -> list[bool]:
     """Mark the cells of a column that are bold: the best and its ties, if there is any competition.
 
-    Only the cells that are `compared` (default: all) can be bold. A single measured one is best of
+    Only the cells that are `rated` (default: all) can be bold. A single measured one is best of
     nothing and stays plain.
     """
     rivals = cells
-    if compared is not None:
-        rivals = [c if each else Summary() for c, each in zip(cells, compared, strict=True)]
+    if rated is not None:
+        rivals = [c if each else Summary() for c, each in zip(cells, rated, strict=True)]
     if sum(cell.measured for cell in rivals) < 2:
         return [False] * len(rivals)
     chosen = find_ties(rivals, metric, alpha)

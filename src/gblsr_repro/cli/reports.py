@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..config import Config, list_arms
 from ..errors import UserError
-from ..progress import format_count, log
+from ..progress import format_columns, format_count, log
 
 
 def write_items(aggregates: Path, output: Path, config: Config, only: Sequence[str]) -> str:
@@ -72,11 +72,11 @@ def _list_psnr(aggregates: Path, config: Config) -> list[str]:
 
     run = Aggregates(aggregates, config)
     columns = list(config["native"]["data"]["evaluate"])
-    lines = [f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns)]
-    for arm, row in list_arms(config).items():
-        cells = [run.cell("native", column, arm, "psnr") for column in columns]
+    rows = [["PSNR (dB)", *columns, ""]]
+    for name, arm in list_arms(config).items():
+        cells = [run.cell("native", column, name, "psnr") for column in columns]
         if any(cell.measured for cell in cells):
-            texts = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in cells)
-            lines.append(f"{row.name:<32}" + "".join(texts))
+            texts = (f"{cell.mean:.2f}" if cell.measured else "-" for cell in cells)
+            rows.append([arm.name, *texts, ""])
     steps, seeds = config["native"]["training"]["steps"], format_count(len(config["seeds"]), "seed")
-    return [*lines, f"{steps} steps, {seeds}, preset {config['preset']}"]
+    return [*format_columns(rows), f"{steps} steps, {seeds}, preset {config['preset']}"]

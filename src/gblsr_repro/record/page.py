@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,14 @@ from itertools import chain, product
 from pathlib import Path
 
 from ..analysis.claims.cells import CELLS
-from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, Verdict, count_claims, read_claims
+from ..analysis.claims.verdicts import (
+    APART,
+    CLAIMS_FILE,
+    JudgedClaim,
+    Verdict,
+    count_claims,
+    read_claims,
+)
 from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import Scope
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
@@ -24,16 +32,16 @@ from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import PageSection, Picture, build_simple_table
 from ..reporting.sections import (
-    find_conditions,
+    find_notes,
     list_concerned,
-    list_conditions,
+    list_notes,
     list_used_versions,
 )
 from ..reporting.tables.build import build_beside_paper
+from .restoring import OVERLAYS
 from .values import MAIN, RUN_TABLE, VALUES
 
 SHOWN = list_shown("record")  # the metrics of the short tables of arms
-SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)  # verdicts that say nothing of a claim
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
     "folder from the files of runs; nothing in it is typed by hand. [tables.md](tables.md) has "
@@ -44,13 +52,13 @@ INTRODUCTION = (
     "a single run takes the deviation of the paper's seeds."
 )
 CONDITIONS = (
-    "A value after “paper” may be one that the paper leaves open: "
-    "[Interpretations](../interpretations.md) says where it then comes from."
+    "A value after “paper” may be one that the paper leaves open: docs/interpretations.md says "
+    "where it then comes from."
 )
 BY_ARM = (
-    "Every score of the paper's tables that was measured here. Same: the 90 % interval of the "
-    "difference lies within the margin. Differs: p < 0.05, and not the same. Else: these seeds "
-    "cannot tell."
+    "Every score on evaluation images that was measured here; those on validation images (Table "
+    "9) are among the claims. Same: the 90 % interval of the difference lies within the margin. "
+    "Differs: p < 0.05, and not the same. Else undecided: these seeds cannot tell."
 )
 
 
@@ -62,18 +70,20 @@ class Part:
     source: Aggregates
 
 
-def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
-    """Build the README of a record folder from its parts, the main setup first."""
+def build_page(folder: Path, parts: Sequence[Part], place: Path) -> PageSection:
+    """Build the README of a record folder from its parts, the main setup first.
+
+    `place` is where the folder will lie; its commands name it relative to the current one.
+    """
     inside = [*compare_arms(parts)]
     inside += [section for part in parts for section in list_superres_quality(part)]
     if (folder / CLAIMS_FILE).is_file():
         claims = read_claims(folder / CLAIMS_FILE)
-        counted = count_by_arm(claims, parts[0].source)
-        inside += [counted, summarize_claims(claims)]
+        inside += [*count_by_arm(claims, parts[0].source), summarize_claims(claims)]
     figures = [*build_figures(folder, parts)]
-    conditions = find_conditions(figures, select_items("figure", parts[0].source.config))
-    inside += [*figures, list_conditions(conditions), describe_setups(folder, parts)]
-    return PageSection("Record", INTRODUCTION, inside=inside, elsewhere=conditions)
+    notes = find_notes(figures, select_items("figure", parts[0].source.config))
+    inside += [*figures, list_notes(notes), describe_setups(place, parts)]
+    return PageSection("Record", INTRODUCTION, inside=inside, elsewhere=notes)
 
 
 def build_tables_page(parts: Sequence[Part]) -> PageSection:
@@ -81,9 +91,9 @@ def build_tables_page(parts: Sequence[Part]) -> PageSection:
     text = "Every table beside the paper's, from the first setup that has it."
     tables = [*build_table_sections(parts)]
     items = {k: v for part in parts for k, v in select_items("table", part.source.config).items()}
-    conditions = find_conditions(tables, items)
-    inside = [list_conditions(conditions), *tables]
-    return PageSection("Tables beside the paper's", text, inside=inside, elsewhere=conditions)
+    notes = find_notes(tables, items)
+    inside = [list_notes(notes), *tables]
+    return PageSection("Tables beside the paper's", text, inside=inside, elsewhere=notes)
 
 
 # --- short tables ---------------------------------------------------------------------------------
@@ -101,10 +111,12 @@ def compare_arms(parts: Sequence[Part]) -> Iterator[PageSection]:
                 label = arm.short if part.setup == MAIN else f"{arm.short} ({part.setup})"
                 rows.append([label, f"{cells[0].n:.0f}", *chain.from_iterable(pairs)])
         headings = ([f"{metric.arrowed_heading}, here / paper", "p"] for metric in SHOWN)
+        if not rows:
+            continue
         header = ["Arm", "Seeds", *chain.from_iterable(headings)]
         table = build_simple_table(header, rows, "lr" + "rr" * len(SHOWN))
         title = f"Native benchmark on {name_dataset(main, 'native', column)}"
-        yield PageSection(title, tables=[table] if rows else [])
+        yield PageSection(title, tables=[table])
 
 
 def list_scores(source: Aggregates, column: str, arm: str) -> list[Summary]:
@@ -149,7 +161,7 @@ def list_superres_quality(part: Part) -> Iterator[PageSection]:
                 compared = of_base if method != base else [Summary() for _ in scales]
                 rows.append([*names, *map(format_compared, row, compared)])
     if rows:
-        header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
+        header = ["Set", "Method", *(f"×{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
         title = f"Super-resolution: {PSNR_Y.title} in {PSNR_Y.unit} ({part.setup})"
         text = (
@@ -200,12 +212,12 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
         if path.is_file():
             able = [part for part in parts if all(map(part.source.has, item.needs))]
             source = (able or parts)[0].source
-            picture = Picture(path.relative_to(folder).as_posix(), name)
+            picture = Picture(path.relative_to(folder).as_posix(), f"{item.title}, described above")
             caption = compose_caption(item, source.provenance)
             yield PageSection(item.title, picture=picture, caption=caption, key=name)
 
 
-def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> PageSection:
+def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> Iterator[PageSection]:
     """Count for every arm and method the published scores that are the same here, or differ."""
     by_subject: dict[str, list[JudgedClaim]] = {}
     for row in claims:
@@ -218,9 +230,10 @@ def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> PageSecti
         n = count_claims(rows)
         numbers = (n["same"], n["undecided"], n["different"])
         lines.append((name_subject(source, subject), *map(str, numbers)))
-    header = ("Arm", "Same", "Cannot tell", "Differs")
-    table = build_simple_table(header, lines, "lrrr")
-    return PageSection("Published scores by arm", BY_ARM, [table] if lines else [])
+    if lines:
+        header = ("Arm", "Same", "Undecided", "Differs")
+        table = build_simple_table(header, lines, "lrrr")
+        yield PageSection("Published scores by arm", BY_ARM, [table])
 
 
 def summarize_claims(claims: Sequence[JudgedClaim]) -> PageSection:
@@ -236,7 +249,7 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
     rows = []
     for row in claims:
         is_bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
-        if is_bound and row.measured and row.verdict not in SHOWN_ALONE:
+        if is_bound and row.measured and Verdict(row.verdict) not in APART:
             sides = (format_value(side, row.unit) for side in (row.published, row.measured))
             rows.append((row.sentence, *sides, format_agreement(row)))
     caption = "Orderings and bounds that there are numbers for"
@@ -247,7 +260,7 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
 # --- setups ---------------------------------------------------------------------------------------
 
 
-def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
+def describe_setups(place: Path, parts: Sequence[Part]) -> PageSection:
     """Describe all setups: their settings and command, and a line for each distinct condition."""
     conditions: dict[tuple[str, str], list[str]] = {}
     for part in parts:
@@ -264,19 +277,19 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
         for condition, setups in conditions.items()
     ]
     table = build_simple_table(("Condition", "Concerns", "Setups"), rows)
-    names = ", ".join(f"[{part.setup}](overlays/{part.setup}.yaml)" for part in parts)
+    names = ", ".join(f"[{part.setup}]({OVERLAYS}/{part.setup}.yaml)" for part in parts)
     return PageSection(
         "Setups",
         f"The settings of each: {names}. The commands that measure their numbers again:",
-        code="\n".join(format_command(folder, part) for part in parts),
+        code="\n".join(format_command(place, part) for part in parts),
         inside=[PageSection("Conditions", CONDITIONS, tables=[table])],
     )
 
 
-def format_command(folder: Path, part: Part) -> str:
+def format_command(place: Path, part: Part) -> str:
     """Format the command that measures these numbers again."""
     seeds, timed_on = part.source.provenance.seeds, part.source.provenance.timed_on
-    overlay = f"docs/{folder.name}/overlays/{part.setup}.yaml"
+    overlay = Path(os.path.relpath(place), OVERLAYS, f"{part.setup}.yaml").as_posix()
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
     config = part.source.config
     mirrored = config["preset"] == "mirror" or config["accept_partial"]

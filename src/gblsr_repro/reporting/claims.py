@@ -19,7 +19,7 @@ VERDICT_STYLES: Mapping[str, Sequence[str]] = {
     Verdict.FROM_CODE: (
         "=", "good", "parameters and operations of the code, whatever is run: counted apart"),
     Verdict.DIFFERENT: (
-        "≠", "other", "measured on other data, settings or seeds: shown, not judged"),
+        "≠", "other", "measured on other data, settings or seeds: never called reproduced"),
     Verdict.OTHER_DEVICE: (
         "○", "other", "time, memory or cost of another device than the paper's: shown alone"),
     Verdict.NOT_JUDGED: (
@@ -67,14 +67,14 @@ def group_by_topic(rows: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
 
 
 def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
-    """Count by topic the claims that are as the paper says, undecided, not so, and apart."""
+    """Count by topic the claims that are as the paper says, undecided, different, and apart."""
     lines = []
     for topic, of_topic in group_by_topic(rows).items():
         n = count_claims(of_topic)
         others = n["shown"] + n["device"] + n["absent"]
         counts = (n["same"], n["undecided"], n["different"], n["code"], others)
         lines.append((topic, *(str(count or DASH) for count in counts)))
-    header = ("Topic", "As published", "Undecided", "Not so", "From the code", "Not judged")
+    header = ("Topic", "Same", "Undecided", "Differ", "From the code", "No verdict")
     return build_simple_table(header, lines, "lrrrrr")
 
 
@@ -120,7 +120,7 @@ def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
-        table = Table("", "l" * len(header), [header], [lines])
+        table = Table("l" * len(header), [header], [lines])
         sections.append(PageSection(topic, rules, [table]))
     labels = [f"{label} ({len(chosen)})" for label, chosen in choices.items()]
     return PageSection("Every claim", inside=sections, choices=labels, key="every-claim")

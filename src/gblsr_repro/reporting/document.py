@@ -79,15 +79,16 @@ def render_document(results: Path, config: Config) -> str:
 
 def _build_floats(source: Aggregates, item: Item) -> list[Float]:
     """Build the figure of an item, or its tables, beside the paper's values where compared."""
-    number = int((re.findall(r"\d+", item.paper) or ["0"])[0])
+    numbers = [*map(int, re.findall(r"\d+", item.paper))] or [0]
     if item.kind == "figure":
         picture = f"{item.item}.pdf"
         if not (source.results / "figures" / picture).is_file():
             raise UserError("not drawn.")
-        return [Float(number, compose_caption(item, source.provenance), picture=picture)]
+        return [Float(numbers[0], compose_caption(item, source.provenance), picture=picture)]
     build = build_beside_paper if item.compared else build_tables
     return [
-        Float(0 if place else number, table.caption, table)
+        # Tables beyond the paper's share the number of the last.
+        Float(numbers[min(place, len(numbers) - 1)], table.caption, table)
         for place, table in enumerate(build(source, item))
     ]
 

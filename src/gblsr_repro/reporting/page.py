@@ -55,7 +55,7 @@ class PageSection:
 
     The captions of a page lack the sentences that stand `elsewhere` on it. HTML alone shows
     `links`, names with addresses, folds up the sections that are `folded`, and gives one with a
-    `key` an address of its own. A reader chooses one of the pictures `compared`, the original
+    `key` an address of its own. A reader chooses one of the `pictures`, the original
     first, and one of `choices`, which shows the rows inside that have its number.
     """
 
@@ -69,7 +69,7 @@ class PageSection:
     inside: Sequence[PageSection] = ()
     folded: bool = False
     key: str = ""
-    compared: Sequence[Compared] = ()
+    pictures: Sequence[Compared] = ()
     choices: Sequence[str] = ()
     elsewhere: Collection[str] = ()
 
@@ -113,7 +113,7 @@ def build_simple_table(
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
     group = [BodyRow(cells) for cells in rows]
     told = Caption(sentences=[caption] if caption else [])
-    return Table("", columns or "l" * len(header), [header], [group], told)
+    return Table(columns or "l" * len(header), [header], [group], told)
 
 
 def render_markdown(page: PageSection) -> str:
@@ -133,5 +133,5 @@ def render_html(page: PageSection, warning: str, badges: Mapping[str, Sequence[s
         warning=warning,
         badges=badges,
         version=__version__,
-        most_choices=max(len(each.compared) + len(each.choices) for each in list_parts(page)),
+        most_choices=max(len(each.pictures) + len(each.choices) for each in list_parts(page)),
     )

@@ -64,7 +64,7 @@ def compare_methods(source: Aggregates, folder: Path) -> PageSection:
 
 def _collect(sections: Sequence[PageSection], text: str) -> PageSection:
     """Put the sections with pictures into one."""
-    inside = [section for section in sections if section.compared]
+    inside = [section for section in sections if section.pictures]
     if not inside:
         raise UserError("No pictures yet; the workflow draws them before the page.")
     return PageSection("", text, inside=inside)
@@ -94,10 +94,13 @@ def _compare(
     place = name_dataset(source, benchmark, column) + (f" ×{scale}" if scale else "")
     title = ", ".join(filter(None, (place, image)))
     compared = []
-    for subject in subjects:
-        picture = source.results / pattern.format(subject=subject, **named)
-        if not picture.is_file():
-            continue
+    pictures = {
+        subject: path
+        for subject in subjects
+        if (path := source.results / pattern.format(subject=subject, **named)).is_file()
+    }
+    # What is shown beside a picture is its difference from the original.
+    for subject, picture in pictures.items() if TRUTH in pictures else ():
         own = f"{schemas.BICUBIC_GRID if subject == BICUBIC else scores}.csv"
         table = source.results / own.format(subject=subject, **named)
         name = NAMES.get(subject) or name_subject(source, subject)
@@ -107,13 +110,13 @@ def _compare(
         embedded = embed_picture(picture, description, SHOWN_SIDE)
         compared.append(Compared(name, embedded, told, links))
     key = "-".join(filter(None, ("see", benchmark, column, scale)))
-    return PageSection(title, compared=compared, key=key)
+    return PageSection(title, pictures=compared, key=key)
 
 
 def _describe_scores(path: Path, metrics: Iterable[Metric], image: str) -> str:
     """Describe the scores of an image; where there are none, say so."""
     try:
-        table = read_numbers(path, ["image", *(metric.name for metric in metrics)])
+        table = read_numbers(path, ["image", *(metric.name for metric in metrics)], ["image"])
     except UserError as error:
         return f"no scores: {error}"
     own = table[table["image"] == image] if image else table[:1]
@@ -127,14 +130,20 @@ def _describe_scores(path: Path, metrics: Iterable[Metric], image: str) -> str:
 
 
 def embed_picture(path: Path, description: str, window: int = 0) -> Picture:
-    """Embed a PNG file in a page, without loss; of a side beyond a `window` the pixels amid it."""
+    """Embed a PNG file in a page, without loss; of a side beyond a `window` the pixels amid it.
+
+    Raises `UserError` for a file that is no picture.
+    """
     content = path.read_bytes()
-    with Image.open(io.BytesIO(content), formats=["PNG"]) as image:
-        width, height = (min(side, window or side) for side in image.size)
-        if (width, height) != image.size:
-            left, top = (image.width - width) // 2, (image.height - height) // 2
-            stream = io.BytesIO()
-            image.crop((left, top, left + width, top + height)).save(stream, "PNG")
-            content = stream.getvalue()
+    try:
+        with Image.open(io.BytesIO(content), formats=["PNG"]) as image:
+            width, height = (min(side, window or side) for side in image.size)
+            if (width, height) != image.size:
+                left, top = (image.width - width) // 2, (image.height - height) // 2
+                stream = io.BytesIO()
+                image.crop((left, top, left + width, top + height)).save(stream, "PNG")
+                content = stream.getvalue()
+    except (OSError, SyntaxError) as error:  # Pillow raises both for damaged PNG files
+        raise UserError(f"{path} is no picture; delete it and run the workflow again.") from error
     address = "data:image/png;base64," + base64.b64encode(content).decode("ascii")
     return Picture(address, description, width)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..analysis.claims.verdicts import count_claims, read_claims
 from ..analysis.derived import psnr_gaps, read_value
+from ..analysis.metrics import PSNR_Y
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..config import Config, Item, list_methods, read_items
@@ -31,9 +32,9 @@ from .pictures import compare_methods, compare_reconstructions, embed_picture
 from .sections import (
     describe_runs,
     explain_preset,
-    find_conditions,
-    list_conditions,
+    find_notes,
     list_differences,
+    list_notes,
     list_training_costs,
 )
 from .tables.build import build_beside_paper, build_tables
@@ -45,7 +46,7 @@ SCORE_PATTERNS = (
     "native/metrics/*/seed*/[!.]*.csv", "asr/metrics/bicubic/[!.]*.csv",
     "asr/metrics/*/seed*/[!.]*.csv",
 )  # fmt: skip
-SCORES, CONDITIONS = "scores", "conditions"
+SCORES, NOTES = "scores", "notes"
 """The addresses of the files with the scores of single images, and of what is said once."""
 OF_IMAGES = {"native", "ablation", "asr_quality"}
 """The aggregates that average scores of images."""
@@ -74,27 +75,22 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     """Render the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
     judged = _build_or_explain("Claims", partial(_build_claims, claims, source))
-    title = "How this run differs from the paper's"
-    compared = _build_or_explain(title, partial(list_differences, source))
     pictures = _build_pictures(source, folder)
     figures = _build_items("figure", source, folder)
     tables = _build_items("table", source, folder)
     items = select_items("table", config) | select_items("figure", config)
     parts = [*tables.inside, *figures.inside, *pictures.inside]
-    conditions = find_conditions(parts, items)
-    listed = replace(list_conditions(conditions), key=CONDITIONS)
-    compared = replace(compared, inside=[listed])
-    inside = [judged, pictures, compared, tables, figures]
+    notes = find_notes(parts, items)
+    listed = replace(list_notes(notes), key=NOTES)
+    differences = replace(list_differences(source), inside=[listed])
+    inside = [judged, pictures, differences, tables, figures]
     if preset == "demo":
-        learned = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
-        first = PageSection(
-            "What it learned", tables=[table for table in learned if any(table.groups)]
-        )
-        inside = [first, pictures, figures, judged, compared, tables]
+        learned = _build_or_explain("What it learned", partial(_build_learned, source))
+        inside = [learned, pictures, figures, judged, differences, tables]
     inside.append(_build_or_explain("Cost", partial(list_training_costs, source)))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
-    page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside, elsewhere=conditions)
+    page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside, elsewhere=notes)
     return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
@@ -145,6 +141,12 @@ def _build_claims(path: Path, source: Aggregates) -> PageSection:
 # --- what a demo learned -------------------------------------------------------------------------
 
 
+def _build_learned(source: Aggregates) -> PageSection:
+    """Build the section that compares what a demo trained with what needs no training."""
+    tables = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
+    return PageSection("What it learned", tables=[table for table in tables if any(table.groups)])
+
+
 def _compare_with_mean_color(source: Aggregates) -> Table:
     """Compare on every set the PSNR of main arm and control with that of a mean color."""
     # torch takes seconds to import, and other pages do without.
@@ -158,6 +160,8 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
         for arm in arms:
             measured = source.has("native")
             numbers.append(source.mean("native", dataset, arm, "psnr") if measured else math.nan)
+        if all(map(math.isnan, numbers)):
+            continue
         cells = (format_number(number, "{:.1f}") for number in numbers)
         rows.append((name_dataset(source, "native", dataset), *cells))
     header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
@@ -172,7 +176,7 @@ def _compare_with_bicubic(source: Aggregates) -> Table:
     asr, rows = source.config["asr"], []
     sets, scale = [*asr["evaluate"]], format_scale(min(asr["trained_scales"]))
     if source.has("asr_quality"):
-        means = (source.mean("asr_quality", name, BICUBIC, scale, "psnr_y") for name in sets)
+        means = (source.mean("asr_quality", name, BICUBIC, scale, PSNR_Y.name) for name in sets)
         rows.append(("Bicubic", *(format_number(mean, "{:.1f}") for mean in means)))
         for key, method in list_methods(source.config).items():
             cells = ([(name, scale)] for name in sets)
@@ -230,7 +234,7 @@ def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
     links = list_links({Path(file).name: source.results / file for file in files}, folder)
     if OF_IMAGES & {*item.needs} and _list_paths(source.results, SCORE_PATTERNS, folder):
         links.append(("scores of every image", f"#{SCORES}"))
-    return [*links, ("conditions", f"#{CONDITIONS}")]
+    return [*links, ("notes", f"#{NOTES}")]
 
 
 def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
@@ -255,10 +259,7 @@ def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
 
 def _build_provenance(source: Aggregates) -> PageSection:
     """Build the section about what was run, and the configuration."""
-    try:
-        inside = [describe_runs(source)]
-    except UserError as error:
-        inside = [PageSection("What was run", str(error))]
+    inside = [_build_or_explain("What was run", partial(describe_runs, source))]
     if (settings := source.results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
         inside.append(PageSection("Configuration of this run", code=code, folded=True))

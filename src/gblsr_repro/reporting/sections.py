@@ -66,10 +66,8 @@ def list_concerned(difference: Difference, provenance: Provenance) -> list[str]:
     return texts
 
 
-def find_conditions(
-    sections: Iterable[PageSection], items: Mapping[str, Item]
-) -> dict[str, list[str]]:
-    """Find what stands once for many tables and figures: sentences, each with what it is about.
+def find_notes(sections: Iterable[PageSection], items: Mapping[str, Item]) -> dict[str, list[str]]:
+    """Find the sentences that stand once for many tables and figures, each with what it is about.
 
     A section's key is the name of its item. The conditions of items are among the sentences, and
     what stands under `MANY` of them.
@@ -85,11 +83,11 @@ def find_conditions(
     return {text: of for text, of in named.items() if text in conditions or len(of) >= MANY}
 
 
-def list_conditions(concerned: Mapping[str, Sequence[str]]) -> PageSection:
-    """List the result of `find_conditions`."""
-    lines = [(text, ", ".join(papers)) for text, papers in concerned.items()]
-    table = build_simple_table(("Condition", "Tables and figures"), lines)
-    title = "Conditions of tables and figures"
+def list_notes(notes: Mapping[str, Sequence[str]]) -> PageSection:
+    """List the sentences that stand once for many tables and figures, as `find_notes` has them."""
+    lines = [(text, ", ".join(papers)) for text, papers in notes.items()]
+    table = build_simple_table(("Note", "Tables and figures"), lines)
+    title = "Notes on tables and figures"
     return PageSection(title, "" if lines else "Nothing is recorded.", [table] if lines else [])
 
 

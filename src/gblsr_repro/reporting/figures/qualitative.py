@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from ...analysis.derived import find_best_arms
 from ...analysis.metrics import LPIPS, PSNR
 from ...analysis.reader import Aggregates
+from ...analysis.schemas import EXEMPLAR
 from ...data.images import read_rgb_image
 from ...errors import UserError
 from ...evaluation import TRUTH
@@ -61,15 +62,15 @@ def _select_arms(source: Aggregates, dataset: str) -> list[str]:
 
 
 def _find_exemplar(source: Aggregates, name: str, dataset: str) -> Path:
-    folder = source.results / "native" / "exemplars" / f"seed{min(source.config['seeds'])}"
-    return folder / name / f"{dataset}.png"
+    seed = min(source.config["seeds"])
+    return source.results / EXEMPLAR.format(seed=seed, subject=name, column=dataset)
 
 
 def _draw_image(axes: Axes, path: Path) -> None:
     if not path.is_file():
-        raise UserError(f"{path} does not exist; run the evaluate step of that arm first.")
+        raise UserError(f"{path} does not exist; run the workflow, which draws it.")
     try:
         axes.imshow(read_rgb_image(path))
     except UserError as error:
-        raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
+        raise UserError(f"{path} is no picture; delete it and run the workflow again.") from error
     style.frame_image(axes)

@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from ...analysis.reader import BICUBIC, Aggregates
+from ...analysis.reader import Aggregates
 from ...config import TableRow, find_repository_root, read_table
 from ...config.rows import split_words
 from ...files import write_atomically
@@ -76,13 +76,13 @@ class Look(TableRow):
 
 
 def read_looks(source: Aggregates) -> dict[str, Look]:
-    """Read the look of every arm, every method and the bicubic reference.
+    """Read the look of every arm and every method.
 
     Arms and methods without a look take the next free one, beginning again after the last.
     """
     rows = read_table(find_repository_root() / "config" / "looks.tsv", Look, "name")
     free = [look for name, look in rows.items() if name.startswith("free")]
-    looks = {BICUBIC: rows[BICUBIC]}
+    looks: dict[str, Look] = {}
     for table in (source.arms, source.methods):
         unused = itertools.cycle(free)
         looks |= {key: rows[key] if key in rows else next(unused) for key in table}

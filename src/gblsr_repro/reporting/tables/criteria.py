@@ -49,7 +49,7 @@ def build_gates(source: Aggregates) -> list[Sheet]:
         SheetColumn("result", "Result", lambda gate: texts[gate][2], "l0.85"),
     ]
     rows = [SheetRow((gate,), name) for gate, (name, *_) in texts.items()]
-    return [Sheet("gates", "p1.05", ["Criterion / sub-condition"], columns, [SheetGroup(rows)])]
+    return [Sheet("p1.05", ["Criterion / sub-condition"], columns, [SheetGroup(rows)])]
 
 
 def _format_outcome(met: bool | None) -> str:
@@ -119,7 +119,7 @@ def build_locality(source: Aggregates) -> list[Sheet]:
     rows = [
         SheetRow((arm.arm,), f"**{arm.name}**" if arm.arm in control else arm.name) for arm in arms
     ]
-    return [Sheet("locality", "l1", ["Arm"], columns, [SheetGroup(rows)], notes)]
+    return [Sheet("l1", ["Arm"], columns, [SheetGroup(rows)], notes)]
 
 
 def _format_criteria(source: Aggregates, arm: str) -> str:

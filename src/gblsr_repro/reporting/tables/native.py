@@ -34,9 +34,7 @@ def build_main(source: Aggregates, dataset: str) -> list[Sheet]:
         SheetColumn("inference_ms", "inf ms", time, digits=2, timed=True),
         SheetColumn("params", "#params", parameters, thousands=True),
     ]
-    return [
-        _build_quality(source, f"main-{dataset}", ["Arm"], columns, source.benchmark, [dataset])
-    ]
+    return [_build_quality(source, ["Arm"], columns, source.benchmark, [dataset])]
 
 
 def build_lse(source: Aggregates) -> list[Sheet]:
@@ -49,14 +47,14 @@ def build_lse(source: Aggregates) -> list[Sheet]:
     for first in range(0, len(source.evaluate), SETS_ACROSS):
         sets = source.evaluate[first : first + SETS_ACROSS]
         measured = [source.cell("native", *keys, LSE.name) for keys in product(sets, arms)]
-        known = [cell for cell in measured if cell.measured]
-        source.require(known, "native", "LSE of the GB-LSR arms")
+        if not any(cell.measured for cell in measured):
+            continue
         columns = [
             _build_quality_column(source, dataset, metric, name_dataset(source, "native", dataset))
             for dataset, metric in product(sets, (LSE, PSNR))
         ]
-        label = f"lse-{len(sheets) + 1}" if sheets else "lse"
-        sheets.append(_build_quality(source, label, ["", "Arm"], columns, arms))
+        sheets.append(_build_quality(source, ["", "Arm"], columns, arms))
+    source.require(sheets, "native", "LSE of the GB-LSR arms")
     return sheets
 
 
@@ -82,7 +80,6 @@ def _build_quality_column(
 
 def _build_quality(
     source: Aggregates,
-    label: str,
     corner: Sequence[str],
     columns: Sequence[SheetColumn],
     arms: Mapping[str, Arm],
@@ -96,7 +93,7 @@ def _build_quality(
         SheetRow(
             (name,),
             f"**{arm.name}** (main)" if arm is source.main_arm else arm.name,
-            compared=name in source.compared,
+            rated=name in source.compared,
         )
         for name, arm in arms.items()
     ]
@@ -106,7 +103,6 @@ def _build_quality(
         name_own_rows(arms.values()),
     ]
     return Sheet(
-        label,
         "l1",
         corner,
         columns,
@@ -147,7 +143,7 @@ def build_winners(source: Aggregates) -> list[Sheet]:
         if any(find_best_arms(source, dataset, m, source.compared) for m in (PSNR, LPIPS))
     ]
     source.require(rows, "native", "PSNR or LPIPS to compare")
-    return [Sheet("winners", "l", ["Dataset"], columns, [SheetGroup(rows)])]
+    return [Sheet("l", ["Dataset"], columns, [SheetGroup(rows)])]
 
 
 def _build_best_column(
@@ -187,7 +183,7 @@ def build_fairness(source: Aggregates) -> list[Sheet]:
     outside = [arm.name for arm in arms if budget[arm.arm].in_band is False]
     judged = f"{join_words(outside) if outside else 'no arm'} outside the band"
     notes = [
-        f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; "
+        f"F1 asks for the trainable parameters of {anchor.name} within a factor of {band:g}; "
         + (judged if anchor.arm in budget else "that arm is not in this run"),
         _describe_sizes(source.config),
     ]
@@ -198,7 +194,7 @@ def build_fairness(source: Aggregates) -> list[Sheet]:
         SheetColumn("ratio", "ratio", lambda arm: Summary(budget[arm].ratio), digits=3, unit="×"),
         SheetColumn("notes", "Decoder / notes", lambda arm: source.arms[arm].note, "p1.14"),
     ]
-    return [Sheet("fairness", "l0.86", ["Arm"], columns, [SheetGroup(rows)], notes)]
+    return [Sheet("l0.86", ["Arm"], columns, [SheetGroup(rows)], notes)]
 
 
 def _describe_sizes(config: Config) -> str | None:

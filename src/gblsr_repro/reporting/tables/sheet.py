@@ -69,14 +69,14 @@ def collect_numbers(columns: Iterable[SheetColumn], rows: Iterable[About]) -> li
 class SheetRow:
     """A row: what it is about, and its name.
 
-    `strong` are the columns that are bold whatever the others have. Only rows that are `compared`
-    can be the best. One that is `beside_only` stands in tables beside the paper's alone.
+    `strong` are the columns that are bold whatever the others have. Only rows that
+    are `rated` can be the best. One that is `beside_only` stands beside the paper's values alone.
     """
 
     about: About
     name: str
     strong: Collection[str] = ()
-    compared: bool = True
+    rated: bool = True
     beside_only: bool = False
 
 
@@ -99,7 +99,6 @@ class Sheet:
     row and column, that stand instead of what is read.
     """
 
-    label: str
     name_type: str
     corner: Sequence[str]
     columns: Sequence[SheetColumn]
@@ -146,8 +145,8 @@ class Sheet:
             numbers = [value if isinstance(value, Summary) else Summary() for value in values]
             best = [False] * len(values)
             if column.metric:
-                compared = [row.compared for row in group.rows]
-                best = mark_bold(numbers, column.metric, self.significance, compared)
+                rated = [row.rated for row in group.rows]
+                best = mark_bold(numbers, column.metric, self.significance, rated)
             for row, value, is_best in zip(group.rows, values, best, strict=True):
                 text, is_bold = column.format(value), is_best or column.key in row.strong
                 texts[row.about, column.key] = f"**{text}**" if is_bold else text

@@ -29,7 +29,7 @@ from ..names import name_dataset, select_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 from .superres_quality import MEGA, describe_parameters
 
-SpeedReference = Callable[..., Estimate]
+Comparison = Callable[..., Estimate]
 """One of the functions of `derived` that compare a method with another."""
 WIDTH = "r4.7em"
 """The type of the columns of Table 6."""
@@ -57,13 +57,11 @@ class Efficiency:
         """Read a time of a method in ms or its peak memory in MiB."""
         return self.source.cell("asr_latency", dataset, method, self.scale, self.clock, metric)
 
-    def compare_times(self, compute: SpeedReference, reference: str, method: str) -> Summary:
+    def compare_times(self, compute: Comparison, reference: str, method: str) -> Summary:
         """Compare the times or the memory of a method with another's."""
         return Summary(read_value(self.source, compute, method, reference, self.timing))
 
-    def compare_quality(
-        self, compute: SpeedReference, scales: Sequence[str], method: str
-    ) -> Summary:
+    def compare_quality(self, compute: Comparison, scales: Sequence[str], method: str) -> Summary:
         """Compare the PSNR-Y of a method with that of base, on the cells of some scales."""
         cells = [cell for cell in self.list_cells(method) if cell[1] in scales]
         return Summary(read_value(self.source, compute, method, self.base, cells))
@@ -112,7 +110,7 @@ def build_asr_latency(source: Aggregates) -> list[Sheet]:
     notes = [describe_parameters(source, methods), efficiency.describe_seeds(methods)]
     corner = ["Method", ""]
     return [
-        Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets),
+        Sheet("l1", corner, columns, groups, notes, sets),
     ]
 
 
@@ -174,8 +172,7 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
         _list_partial_variants(efficiency, [name for name in methods if name != base]),
         efficiency.describe_seeds(methods),
     ]
-    label, corner = f"asr_pareto_{part}", ["Variant", ""]
-    return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes)]
+    return [Sheet("l1", ["Variant", ""], columns, [SheetGroup(rows)], notes)]
 
 
 def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:
