@@ -38,7 +38,10 @@ def list_visible_gpus() -> list[str]:
     Without that variable these are the numbers of all GPUs; none where nvidia-smi lists none.
     """
     setting = os.environ.get(VISIBLE)
-    names = _list_all_gpus() if setting is None else setting.split(",")
+    if setting is None:
+        names = _ask_nvidia_smi("--query-gpu=index").splitlines()
+    else:
+        names = setting.split(",")
     return [name for name in map(str.strip, names) if name not in NONE]
 
 
@@ -106,11 +109,6 @@ def is_gpu_shared(device: torch.device) -> bool | None:
 
 
 # --- queries of the machine ---------------------------------------------------------------------
-
-
-def _list_all_gpus() -> list[str]:
-    """List the numbers of all GPUs, as nvidia-smi counts them."""
-    return _ask_nvidia_smi("--query-gpu=index").splitlines()
 
 
 def _ask_nvidia_smi(*words: str) -> str:

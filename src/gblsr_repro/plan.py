@@ -70,7 +70,7 @@ def describe_plan(config: Config) -> str:
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
         cells = _format_costs([cost for cost in costs if cost.benchmark == benchmark])
         lines += [title, *(f"  {line}" for line in format_columns(cells)), ""]
-    gpus = max(len(devices.list_visible_gpus()), 1)
+    gpus = max(len(devices.list_visible_gpus()), 1) if cuda else 1
     lines.append(
         f"Days of training: at least {estimate_days(costs, gpus):,.1f} on "
         f"{format_count(gpus, 'GPU')}, with one run per GPU"

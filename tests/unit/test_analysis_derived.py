@@ -54,7 +54,7 @@ def test_a_number_that_follows_from_an_absent_one_is_absent():
     assert read(run, derived.mean_over_sets, "liif", "psnr", ["set14"]) > 0
     assert math.isnan(read(RUN, derived.psnr_gaps, "liif_rdn", "gblsr_asr", []))
     # The best of the baselines is not known where one of them is not; the gap to the control is.
-    outcomes = judge_criteria(run)
+    outcomes = judge_criteria(run, run.config)
     assert outcomes["psnr_below_best_baseline"].met_on["kodak"] is None
     assert outcomes["psnr_below_best_baseline"].met  # on the other two, which are enough
     assert outcomes["psnr_above_control"].met_on["kodak"]

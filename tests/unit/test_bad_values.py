@@ -6,19 +6,21 @@ from pathlib import Path
 
 import made
 import pytest
+from pydantic import ValidationError
 
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import (
     Arm,
     Dataset,
     load,
+    read_datasets,
     read_items,
     read_table,
     read_yaml,
 )
 from gblsr_repro.config.schema.types import FOLDER_PATTERN, NAME_PATTERN
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import read_csv
+from gblsr_repro.files import read_csv, read_json_map
 from gblsr_repro.metadata import read_metadata
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item
@@ -74,10 +76,10 @@ def edited(row: type, name: str, column: str, value: str) -> str:
 
 @pytest.mark.parametrize("content", [f'{{"a": {"9" * 5000}}}', "[]", "\udc00"])
 def test_a_json_that_is_not_what_it_seems(content, tmp_path):
-    path = tmp_path / "overlay.json"
+    path = tmp_path / "run.json"
     path.write_text(content, errors="surrogatepass")
-    with pytest.raises(UserError, match=r"overlay\.json is damaged"):
-        read_yaml(path)
+    with pytest.raises(UserError, match=r"run\.json is damaged"):
+        read_json_map(path)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,10 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         (Arm, "arms", "decoder", ".x:Y", "write package.module:Class"),
         (Arm, "arms", "options", "a=1 a=2", "the option 'a' comes twice; remove one"),
         (Dataset, "datasets", "files", "", "is missing"),
+        (Dataset, "datasets", "files", "/photos/*.jpg", "leads out of the data set's folder"),
+        (Dataset, "datasets", "files", "a/b.png|../photos/*.jpg", "leads out of"),
+        (Dataset, "datasets", "files", "photos/**.jpg", "write ** alone between two /"),
+        (Dataset, "datasets", "checksum", "0" * 64, "write sha256:... or md5:..."),
         (Dataset, "datasets", "bytes", "-1", "Input should be greater than or equal to 0"),
     ],
 )
@@ -108,6 +114,12 @@ def test_what_stands_in_command_lines_means_nothing_to_a_shell(pattern):
     allowed = [text for text in texts if re.fullmatch(pattern, text)]
     assert "a_b" in allowed
     assert [shlex.quote(text) for text in allowed] == allowed
+
+
+def test_a_package_of_photographs_without_a_name():
+    cells = read_datasets()["demo_kodak"].model_dump() | {"urls": ""}
+    with pytest.raises(ValidationError, match="needs the package's name under urls"):
+        Dataset.model_validate(cells)
 
 
 def test_an_item_whose_maker_does_not_exist():

@@ -219,6 +219,16 @@ def test_settings_that_are_not_those_of_the_plan_are_refused(tmp_path, monkeypat
         configuration.load([path])
 
 
+def test_settings_of_one_s_own_may_lie_in_a_folder_of_that_name(tmp_path):
+    path = tmp_path / "settings" / "mine.json"
+    path.parent.mkdir()
+    path.write_text('{"seeds": [5]}')
+    assert configuration.load([path])["seeds"] == [5]
+    path.write_text('{"seeds": [5], "seeds": [6]}')
+    with pytest.raises(UserError, match="the key 'seeds' comes twice"):
+        configuration.load([path])
+
+
 def test_items_about_what_the_config_leaves_out_are_not_made():
     every = configuration.load()
     assert configuration.list_items(every).keys() == configuration.read_items().keys()

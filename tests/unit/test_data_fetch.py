@@ -186,7 +186,7 @@ def test_damaged_manifest_is_named(mirror, content):
 def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
     rows["set"] = made.changed(SET, files="set/*.png @set/list.txt", images="2")
     assert "lacks set/list.txt" in sentence(mirror)
-    put(tmp_path / "mirror", "set/list.txt", b"img_3.png\nimg_1.png\n")
+    put(tmp_path / "mirror", "set/list.txt", b"\xef\xbb\xbfimg_3.png \r\nimg_1.png\r\n")
     fetch.fetch_dataset("set", mirror)
     assert [path.stem for path in made.located("set", mirror)] == ["img_3", "img_1"]
     put(tmp_path / "mirror", "set/list.txt", b"img_1.png\nimg_3.png\n")
@@ -302,11 +302,18 @@ def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
     lost = tmp_path / "resources" / "set" / "s" / "img_3.png"
     for again in (packed, None):  # what an interruption left is unpacked, else it comes anew
         if again:
-            put(tmp_path / "resources", "archives/set.tar.gz", again)
+            put(tmp_path / "resources", "archives/set-set.tar.gz", again)
         lost.unlink()
         fetch.fetch_dataset("set", online)
         assert lost.read_bytes() == png(2)
         assert len(server.asked) == (1 if again else 2)
+
+
+def test_an_archive_that_lies_there_is_compared_with_its_checksum(packed, server, online, tmp_path):
+    archive = archive_of("s/other_1.png", "s/other_2.png", "s/list.txt")
+    put(tmp_path / "resources", "archives/set-set.tar.gz", archive)
+    assert "instead of the published" in sentence(online)
+    assert not server.asked
 
 
 def test_an_archive_without_the_files_of_its_row_is_kept_and_told(

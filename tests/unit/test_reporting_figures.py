@@ -151,7 +151,7 @@ def test_frontier_shows_every_arm_and_set_with_lpips_downwards(draw, sources):
         tuple(map(float, line.get_xydata()[0])) for line in lines if len(line.get_xydata()) == 1
     }
     source = sources["paper"]
-    for arm in source.benchmark:
+    for arm in source.benchmark_arms:
         for column in source.evaluate:
             point = (source.mean("native", column, arm, m) for m in ("psnr", "lpips"))
             assert tuple(point) in points

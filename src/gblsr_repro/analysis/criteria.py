@@ -39,14 +39,14 @@ class Outcome:
     values: Mapping[str, float]
 
 
-def judge_criteria(source: Aggregates) -> dict[str, Outcome]:
-    """Judge every criterion by the bounds of config native.criteria.
+def judge_criteria(source: Aggregates, config: Config) -> dict[str, Outcome]:
+    """Judge every criterion on the sets, and by the arms and bounds, of a configuration.
 
     A baseline that was not measured makes the comparison with the best one unknown.
     """
-    criteria, sets = source.config["native"]["criteria"], source.evaluate
-    main, baselines = source.main_arm.arm, [*source.baselines]
-    control = source.config["native"]["control_arm"]
+    native, baselines = config["native"], [*source.baselines]
+    criteria, sets = native["criteria"], [*native["data"]["evaluate"]]
+    main, control = native["main_arm"], native["control_arm"]
     psnr, lpips, contrast = QUALITY_PARTS
     measures: dict[str, tuple[bool, float, Callable[..., Estimate], tuple[Any, ...]]] = {
         psnr: (False, -criteria[psnr], gap_to_best, (main, baselines, PSNR)),

@@ -25,12 +25,12 @@ from .estimates import (
     mean,
     minimum,
 )
-from .measured import TIMED_SCALE, Measured, OneOrMore
+from .measured import Measured, OneOrMore
 from .metrics import Metric
 from .reader import Aggregates, get_key, get_subject
 from .schemas import format_scale
 from .statistics import compute_pooled_p, find_ties
-from .subjects import SETS, TIMED
+from .subjects import SETS, TIMED, TIMED_SCALE
 
 PEAK = "peak_memory_mib"
 GridCell = tuple[str, str]

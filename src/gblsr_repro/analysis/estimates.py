@@ -120,17 +120,10 @@ class Estimate:
     def group_columns(self) -> list[list[int]]:
         """Group the positions of numbers that differ only in their arm or method."""
         columns: dict[CellKey, list[int]] = {}
-        for place, source in enumerate(self.sources if len(self.sources) == len(self) else ()):
+        for place, source in zip(range(len(self)), self.sources, strict=True):
             shared = tuple(part for part in source.key if part != source.subject)
             columns.setdefault(shared, []).append(place)
         return list(columns.values())
-
-    def read_spreads(self) -> list[Summary]:
-        """Return the means over seeds, or raise `NotMeasuredError` where one has no deviation."""
-        for source in self.sources:
-            if not source.cell.spread:
-                raise NotMeasuredError(f"{' '.join(source.key)} has no spread over seeds")
-        return [source.cell for source in self.sources]
 
     def select(self, places: Sequence[int]) -> Estimate:
         """Select elements by position; all sources are kept."""
@@ -213,8 +206,11 @@ def lowest_mean(x: Estimate) -> Estimate:
 
 
 def deviations(x: Estimate) -> Estimate:
-    """Return the standard deviations over seeds."""
-    return Estimate.exact((cell.std for cell in x.read_spreads()), x.sources)
+    """Return the standard deviations over seeds. Raises `NotMeasuredError` where there is none."""
+    for source in x.sources:
+        if not source.cell.spread:
+            raise NotMeasuredError(f"{' '.join(source.key)} has no spread over seeds")
+    return Estimate.exact((source.cell.std for source in x.sources), x.sources)
 
 
 def relative_deviations(x: Estimate) -> Estimate:

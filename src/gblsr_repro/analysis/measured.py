@@ -9,15 +9,14 @@ from itertools import product
 
 import numpy as np
 
-from ..config import load_protocol, read_methods
 from ..evaluation import PAPER
 from .estimates import Estimate, NotMeasuredError, Source
 from .reader import Aggregates
-from .schemas import KEYS, RUN_FOLDERS, format_scale
+from .schemas import KEYS, RUN_FOLDERS
 from .statistics import Summary, pool_spreads
+from .subjects import TIMED_SCALE
 
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
-TIMED_SCALE = format_scale(load_protocol()["asr"]["timing"]["scale"])
 
 OneOrMore = str | Sequence[str]
 
@@ -122,7 +121,7 @@ class Measured:
         return Estimate(np.array(values), np.array(errors), np.array(freedom), sources)
 
     def _read_runs(self, subjects: OneOrMore, column: str) -> Estimate:
-        is_method = _as_list(subjects)[0] in read_methods()
+        is_method = _as_list(subjects)[0] in self.aggregates.methods
         return self._read_column(
             RUN_FOLDERS["asr" if is_method else "native"], "arm", subjects, column
         )

@@ -212,7 +212,7 @@ class Aggregates:
     # --- arms of the main tables ---
 
     @cached_property
-    def benchmark(self) -> dict[str, Arm]:
+    def benchmark_arms(self) -> dict[str, Arm]:
         """The arms of the main tables: those that the config runs or that were measured."""
         shown = {*list_arms(self.config), *(arm for _, arm, _ in self.cells("native"))}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
@@ -220,7 +220,7 @@ class Aggregates:
     @cached_property
     def compared(self) -> dict[str, Arm]:
         """The paper's arms among those of the main tables: the best and bold is one of them."""
-        return {name: arm for name, arm in self.benchmark.items() if arm.group != OWN}
+        return {name: arm for name, arm in self.benchmark_arms.items() if arm.group != OWN}
 
     @property
     def main_arm(self) -> Arm:
@@ -230,7 +230,7 @@ class Aggregates:
     @cached_property
     def baselines(self) -> dict[str, Arm]:
         """The baselines of the main tables."""
-        return {name: arm for name, arm in self.benchmark.items() if arm.group == BASELINE}
+        return {name: arm for name, arm in self.benchmark_arms.items() if arm.group == BASELINE}
 
 
 def get_key(row: Mapping[str, Any]) -> CellKey:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
 
 import pandas as pd
 
 from ..config import OWN, Arm, Method, read_arms, read_methods, read_published_times
-from .estimates import Estimate
-from .measured import Measured, OneOrMore
 from .reader import Aggregates
 
 BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
@@ -62,13 +60,6 @@ def list_groups(benchmark: str) -> dict[str, list[str]]:
     return groups
 
 
-def compute_time(
-    run: Measured, subjects: OneOrMore, summarize: Callable[[Estimate], Estimate], unit: int = 1
-) -> Estimate:
-    """Compute the shortest, longest, mean or total time of training runs, in a unit of seconds."""
-    return summarize(run.seconds(subjects) / unit)
-
-
 def sum_up(runs: pd.DataFrame) -> RunTotals:
     """Sum up some rows of `Aggregates.trained_runs`."""
     seconds, steps = runs["wall_seconds"], runs["steps"]
@@ -110,7 +101,7 @@ def add_up(groups: Collection[RunTotals]) -> RunTotals:
 
 
 def list_published_trainings(benchmark: str, shown: Collection[str]) -> dict[str, RunTotals]:
-    """List the paper's training time of those of some groups of which it prints any."""
+    """List the training time that the paper prints for the groups that are shown."""
     groups, published = list_groups(benchmark), {}
     for printed in read_published_times(benchmark):
         name = next((name for name in shown if {*printed.subjects} <= {*groups[name]}), None)

@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import bundled, inference, runtime
+from ..data.images import is_image
 from ..errors import UserError
-from ..image_io.folders import (
-    CODE_ENDING,
-    convert_files,
-    is_code,
-    is_image,
-    plan_outputs,
-)
+from ..image_io.folders import CODE_ENDING, convert_files, is_code, plan_outputs
 from ..image_io.formats import check_output
 from ..image_io.photo import Box
 from ..image_io.window import Target

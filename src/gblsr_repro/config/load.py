@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from .tables import PROTOCOL, Config, find_repository_root, merge, read_base, re
 
 SETTINGS_FOLDER = "settings"  # of the results, for the configurations that jobs were planned with
 AnyProtocol = TypeVar("AnyProtocol", bound=Protocol)
+PLANNED_FILE = rf".*\b{SETTINGS_FOLDER}/[0-9a-f]{{16}}\.json"  # named by a checksum
 PLANNED = "GBLSR_SETTINGS_"  # begins the names of environment variables that hold them
 
 
@@ -31,7 +33,7 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     The file of `plan_settings` was validated while planning and is not again. Raises `UserError`.
     """
     files = [Path(path) for path in paths]
-    if [path.parent.name for path in files] == [SETTINGS_FOLDER]:
+    if len(files) == 1 and re.fullmatch(PLANNED_FILE, files[0].as_posix()):
         return _read_planned(files[0])
     overlay: Config = {}
     for path in files:

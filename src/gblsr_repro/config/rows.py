@@ -7,7 +7,7 @@ fields are its columns; an empty cell is the default of its field.
 from __future__ import annotations
 
 import csv
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -38,6 +38,22 @@ def _refuse_taken(name: str) -> str:
 def split_words(cell: Any) -> Any:
     """Split the words of a cell."""
     return cell.split() if isinstance(cell, str) else cell
+
+
+def require_place_below(path: str) -> str:
+    """Refuse a path that leads out of the folder that it is relative to."""
+    relative = PurePosixPath(path)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise ValueError("it leads out of the data set's folder")
+    return path
+
+
+def _require_patterns(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse patterns of files that lead out of their folder, and names with ** among others."""
+    for pattern in (each for word in words for each in word.removeprefix("@").split("|")):
+        if any("**" in part and part != "**" for part in require_place_below(pattern).split("/")):
+            raise ValueError("write ** alone between two /")
+    return words
 
 
 def _split_phrases(cell: Any) -> Any:
@@ -77,6 +93,7 @@ Title = Annotated[
 ]
 Checksum = Annotated[str, match(r"^[0-9a-f]{64}$", "write the 64 digits of a SHA-256")]
 Words = Annotated[tuple[str, ...], BeforeValidator(split_words)]
+FilePatterns = Annotated[Words, AfterValidator(_require_patterns)]
 Phrases = Annotated[tuple[str, ...], BeforeValidator(_split_phrases)]
 OptionCell = Annotated[dict[str, str], BeforeValidator(_split_options)]
 

@@ -12,11 +12,12 @@ import yaml
 from pydantic import Field, ValidationInfo, field_validator
 
 from ..errors import UserError
-from ..files import read_json_map
+from ..validation import match
 from ..wording import shorten, suggest
 from .rows import (
     AnyRow,
     ClassName,
+    FilePatterns,
     OptionCell,
     RowName,
     TableRow,
@@ -100,9 +101,7 @@ _UniqueKeyLoader.add_constructor("tag:yaml.org,2002:float", _UniqueKeyLoader.con
 
 
 def read_yaml(path: Path | str) -> Config:
-    """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
-    if Path(path).suffix == ".json":
-        return read_json_map(path)
+    """Read a YAML map; `UserError` names the file, line and column of a mistake."""
     try:
         text = Path(path).read_text(encoding="utf-8")
         value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)
@@ -194,10 +193,12 @@ class Dataset(TableRow):
     role: Literal["train", "evaluate"]
     kind: Literal["archive", "files", "package"]
     urls: Words = ()
-    files: Annotated[Words, Field(min_length=1)]
+    files: Annotated[FilePatterns, Field(min_length=1)]
     images: Count
     bytes: Annotated[int, Field(ge=0, validate_default=True)] = 0
-    checksum: str = ""
+    checksum: Annotated[
+        str, match(r"^((sha256:[0-9a-f]{64})|(md5:[0-9a-f]{32}))?$", "write sha256:... or md5:...")
+    ] = ""
     license: str = ""
     homepage: str = ""
     stands_in_for: str = ""
@@ -206,9 +207,12 @@ class Dataset(TableRow):
     @field_validator("bytes")
     @classmethod
     def _require_size(cls, size: int, others: ValidationInfo) -> int:
-        """Refuse a download of no size: every file would be larger."""
-        if others.data.get("urls") and others.data.get("kind") != "package" and not size:
+        """Refuse a download of no size: every file would be larger. Refuse a package of no name."""
+        urls, is_package = others.data.get("urls"), others.data.get("kind") == "package"
+        if urls and not is_package and not size:
             raise ValueError("must be the size of the download, since urls name one")
+        if is_package and not urls:
+            raise ValueError("needs the package's name under urls, since its kind is package")
         return size
 
 

@@ -1,4 +1,4 @@
-"""Unpack a gzipped tar or zip archive from an untrusted source."""
+"""Unpack a zip or gzipped tar archive from an untrusted source."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def unpack_archive(archive: Path, folder: Path, limit: int) -> None:
                 tape.extractall(folder, filter="data")
     except READ_ERRORS as error:
         raise UserError(
-            f"{archive} cannot be unpacked ({error}); delete it and fetch again."
+            f"{archive}, a zip or gzipped tar, cannot be unpacked ({error}); delete it and fetch "
+            "again."
         ) from error
     except OSError as error:
         raise build_write_error(folder, error) from error

@@ -4,8 +4,8 @@ A data set is a row of config/datasets.tsv. Its columns:
 
 - `dataset`: the name used in the config; `title`: the name that tables show; `role`: train or
   evaluate; `license`: the terms in short; `homepage`: the page that states them; `note`: remarks.
-- `kind`: archive (one tar or zip file to unpack), files (single downloads) or package (photographs
-  inside an installed Python package).
+- `kind`: archive (one zip or gzipped tar), files (single downloads) or package (photographs inside
+  an installed Python package).
 - `urls`: of an archive, its address; of files, an address with `{path}` in place of the path below
   the first folder; of a package, its name and the folder in it. Empty: only a mirror has it. Of
   several addresses with a space between them, a later one is asked where those before it fail.
@@ -45,7 +45,7 @@ from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
 from ..files import compute_sha256
 from .manifest import ManifestEntry, read_manifest
-from .patterns import expand_braces, find_files
+from .patterns import expand_braces, find_files, has_wildcard
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,11 @@ class DatasetFiles:
         images = sorted({*find_files(self.image_pattern, self.root)} & {*paths})
         if self.selection_list is None or self.selection_list not in paths:
             return images
-        content = (self.root / self.selection_list).read_bytes().decode(errors="replace")
+        content = (
+            (self.root / self.selection_list).read_bytes().decode("utf-8-sig", errors="replace")
+        )
         prefix, existing = self.image_pattern.partition("*")[0], set(images)
-        listed = dict.fromkeys(prefix + line for line in content.split())
+        listed = dict.fromkeys(prefix + line.strip() for line in content.splitlines())
         return [path for path in listed if path in existing]
 
     def _find_absent(self, paths: list[str]) -> str | None:
@@ -187,7 +189,11 @@ class DatasetFiles:
         listed = [[self.selection_list]] if self.selection_list else []
         for options in (*listed, [self.image_pattern], *self.companion_patterns):
             missing = [
-                [path for path in expand_braces(option) if "*" not in path and path not in paths]
+                [
+                    path
+                    for path in expand_braces(option)
+                    if not has_wildcard(path) and path not in paths
+                ]
                 for option in options
             ]
             if all(missing):

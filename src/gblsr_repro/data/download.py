@@ -99,7 +99,7 @@ def download_from_any(
     download_file(session, last, target, limit, partial(check, last), progress)
 
 
-def check_checksum(file: Path, checksum: str, url: str) -> None:
+def check_checksum(file: Path, checksum: str, origin: str) -> None:
     """Compare a file with a published checksum, written `sha256:...` or `md5:...`.
 
     Raises `UserError` when they differ.
@@ -109,8 +109,8 @@ def check_checksum(file: Path, checksum: str, url: str) -> None:
         computed = hashlib.file_digest(stream, algorithm).hexdigest()
     if computed != published:
         raise UserError(
-            f"{url} came with {algorithm} {computed} instead of the published {published} and was "
-            "deleted; run again, and if that does not help get the file by another way."
+            f"{origin} came with {algorithm} {computed} instead of the published {published}; run "
+            "again, after deleting it if it is a file, or get it by another way."
         )
 
 

@@ -72,9 +72,13 @@ def _verify_files(
     files: DatasetFiles, paths: list[str], recorded: ManifestEntries, verified: set[str]
 ) -> None:
     """Compare every file with the manifest, except those just `verified`."""
-    missing = sorted(set(recorded) - set(paths))
-    if missing:
-        raise files.build_missing_error(missing[0])
+    for path in sorted(set(recorded) - set(paths)):
+        if (files.root / path).is_file():
+            raise UserError(
+                f"{files.root / path} is no longer among `files` of {files.name} in "
+                f"config/datasets.tsv; delete {files.manifest} to record the data set anew."
+            )
+        raise files.build_missing_error(path)
     for path in show_progress(paths, f"verify {files.row.title}", "file"):
         file = files.root / path
         if path not in recorded:
@@ -92,7 +96,7 @@ def _download_missing(files: DatasetFiles, recorded: ManifestEntries) -> Manifes
     wanted = list(recorded) or [
         path for pattern in files.published_patterns for path in expand_braces(pattern)
     ]
-    missing = [path for path in wanted if "*" in path or not (files.root / path).is_file()]
+    missing = [path for path in wanted if not (files.root / path).is_file()]
     if not missing:
         return {}
     if files.row.kind == "archive":
@@ -105,15 +109,18 @@ def _download_archive(
 ) -> ManifestEntries:
     """Download the archive of a data set, unpack what is missing, and delete the archive."""
     row = files.row
-    archive = files.root / "archives" / PurePosixPath(urlsplit(row.urls[0]).path).name
+    name = PurePosixPath(urlsplit(row.urls[0]).path).name
+    archive = files.root / "archives" / f"{files.name}-{name}"
     size = row.bytes
-    if not archive.is_file():
 
-        def check(url: str, part: Path) -> None:
-            if row.checksum:
-                check_checksum(part, row.checksum, url)
+    def check(origin: str, file: Path) -> None:
+        if row.checksum:
+            check_checksum(file, row.checksum, origin)
 
-        progress = Progress(f"download {row.title}", size // MEGABYTE, "MB")
+    if archive.is_file():
+        check(str(archive), archive)
+    else:
+        progress = Progress(f"download {row.title}", size // MEGABYTE, "megabyte")
         with open_session() as session, progress:
             download_from_any(session, row.urls, archive, int(size * OVERRUN), check, progress)
     return _unpack_archive(files, archive, missing, recorded)
@@ -157,7 +164,7 @@ def _unpack_archive(
         if not find_files(files.image_pattern, files.root):
             raise UserError(
                 f"{archive} holds no file {files.image_pattern}; correct `files` of {files.name} "
-                "in config/datasets.tsv (the archive is kept)."
+                f"in config/datasets.tsv, or delete {archive} to fetch it anew."
             )
     finally:
         shutil.rmtree(unpacked, ignore_errors=True)
@@ -195,8 +202,8 @@ def _inspect_download(
         entry = inspect_file(file, path)
     except UserError as error:
         raise UserError(
-            f"{origin} did not bring a readable image {path}, which was discarded; run again, and "
-            "if that does not help get the file by another way."
+            f"{origin} did not bring a readable image {path}, which was discarded; run again, "
+            "after deleting an archive, and if that does not help get the file by another way."
         ) from error
     if recorded and recorded.get(path) != entry:
         raise UserError(

@@ -55,6 +55,11 @@ _MARKER = re.compile(rb"\xff+([^\x00\xff])", re.DOTALL)
 _END, _WITHOUT_LENGTH = 0xD9, (0x01, *range(0xD0, 0xD9))
 
 
+def is_image(path: Path) -> bool:
+    """Return whether a file is an image by its ending."""
+    return Image.registered_extensions().get(path.suffix.lower()) in READ_FORMATS
+
+
 def read_rgb_image(path: Path | str) -> Pixels:
     """Read an image file as uint8 (H, W, 3), grayscale repeated to three channels.
 

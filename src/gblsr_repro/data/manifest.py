@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
 from ..config import TableRow, read_table
-from ..config.rows import Checksum
+from ..config.rows import Checksum, require_place_below
 from ..errors import UserError
 from ..files import write_csv
-from .images import decode_image
-
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
-
-
-def _require_place_below(path: str) -> str:
-    """Refuse a path that leads out of the folder that it is relative to."""
-    relative = PurePosixPath(path)
-    if relative.is_absolute() or ".." in relative.parts:
-        raise ValueError("it leads out of the data set's folder")
-    return path
+from .images import decode_image, is_image
 
 
 class ManifestEntry(TableRow):
@@ -32,7 +22,7 @@ class ManifestEntry(TableRow):
     Of an image also `width` and `height` in pixels and `mode`, L or RGB; None for other files.
     """
 
-    path: Annotated[str, AfterValidator(_require_place_below)]
+    path: Annotated[str, AfterValidator(require_place_below)]
     bytes: int
     sha256: Checksum
     width: int | None = None
@@ -47,7 +37,7 @@ def inspect_file(file: Path, path: str) -> ManifestEntry:
     """
     content = file.read_bytes()
     facts: dict[str, Any] = {}
-    if PurePosixPath(path).suffix.lower() in IMAGE_SUFFIXES:
+    if is_image(Path(path)):
         pixels = decode_image(content, file)
         height, width = pixels.shape[:2]
         facts = {"width": width, "height": height, "mode": "L" if pixels.ndim == 2 else "RGB"}

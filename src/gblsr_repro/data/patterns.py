@@ -30,6 +30,11 @@ def _list_choices(braces: str) -> list[str]:
     return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
 
 
+def has_wildcard(path: str) -> bool:
+    """Return whether a path without braces stands for files of several names."""
+    return any(sign in path for sign in "*?[")
+
+
 def find_files(pattern: str, root: Path) -> list[str]:
     """Find the files under `root` that a pattern names; return sorted relative paths."""
     paths: set[str] = set()

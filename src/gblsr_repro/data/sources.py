@@ -43,7 +43,10 @@ class SourceImage:
 
     def read_bytes(self) -> bytes:
         """Read the bytes of the file; `UserError` unless they match the manifest."""
-        content = self.file.read_bytes() if self.file.is_file() else b""
+        try:
+            content = self.file.read_bytes() if self.file.is_file() else b""
+        except OSError as error:
+            raise UserError(f"{self.file} cannot be read: {error.strerror}.") from error
         if hashlib.sha256(content).hexdigest() != self.entry.sha256:
             raise self.dataset.build_changed_error(self.entry.path)
         return content

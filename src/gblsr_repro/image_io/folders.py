@@ -6,9 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PIL import Image
-
-from ..data.images import READ_FORMATS
+from ..data.images import is_image
 from ..errors import UserError, WriteError, explain_memory_shortage
 from ..files import try_writing
 from ..progress import log, show_progress
@@ -18,11 +16,6 @@ from .formats import BY_ENDING
 NAMED = 20  # files in one sentence
 CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
-
-
-def is_image(path: Path) -> bool:
-    """Return whether a file is an image by its ending."""
-    return Image.registered_extensions().get(path.suffix.lower()) in READ_FORMATS
 
 
 def is_code(path: Path) -> bool:

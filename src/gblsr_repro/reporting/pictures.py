@@ -37,7 +37,7 @@ def compare_reconstructions(source: Aggregates, folder: Path) -> PageSection:
 
     Links are relative to `folder`. Raises `UserError` where there is no picture.
     """
-    arms = sort_by_order(source.benchmark, [source.main_arm.arm])
+    arms = sort_by_order(source.benchmark_arms, [source.main_arm.arm])
     exemplars = source.config["native"]["data"]["exemplars"]
     sections = [
         _compare(source, "native", column, exemplars.get(column, ""), [TRUTH, *arms], folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -17,7 +17,7 @@ from ..provenance.differences import Scope
 from ..reader import Aggregates, get_key, get_subject, read_printed
 from ..schemas import KEYS
 from ..subjects import METHODS
-from ..training_time import compute_time, name_group
+from ..training_time import name_group
 from .stated import CELL_MEASURES, COLUMNS, Claim
 
 CELLS = "Cells of "  # topics of cells
@@ -156,7 +156,6 @@ def list_training_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
             first = group.subjects[0]
             row = name_group(paper.subjects(benchmark)[first])
             members = TRAINED_AGAIN.get(first, group.subjects)
-            time = partial(compute_time, subjects=members, unit=seconds)
             table = f"compute_{benchmark}"
             where = TABLES[table]
             of_group = partial(ClaimedCell, topic=CELLS + where, scope=scope, where=where)
@@ -179,8 +178,15 @@ def list_training_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
                     margin="time",
                     published=form.format(published / seconds),
                     unit=unit,
-                    compute=partial(time, summarize=summarize),
+                    compute=partial(compute_time, members, summarize, seconds),
                 )
+
+
+def compute_time(
+    subjects: OneOrMore, summarize: Callable[[Estimate], Estimate], unit: int, run: Measured
+) -> Estimate:
+    """Compute the longest or the total time of training runs, in a unit of seconds."""
+    return summarize(run.seconds(subjects) / unit)
 
 
 def count_runs(run: Measured, subjects: OneOrMore) -> Estimate:

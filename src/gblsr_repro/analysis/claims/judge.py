@@ -116,13 +116,14 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
             return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, differences=sentences)
     verdict = decide(claim, finding.agreement, relevant)
     qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
-    bounds = [*zip(finding.low.tolist(), finding.high.tolist(), strict=True)]
+    bounds = zip(finding.low.tolist(), finding.high.tolist(), strict=True)
     return replace(
         row,
         allowed=" ".join(format(value, ".4g") for value in finding.allowed),
-        interval=""
-        if np.isnan(bounds).any()
-        else " / ".join(f"{low:+.3g} to {high:+.3g}" for low, high in bounds),
+        # Of numbers without noise there is none.
+        interval=" / ".join(f"{low:+.3g} to {high:+.3g}" for low, high in bounds)
+        if (finding.high > finding.low).all()
+        else "",
         verdict=verdict,
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
         holds="" if verdict is Verdict.OTHER_DEVICE else HOLDS.get(finding.agreement, ""),

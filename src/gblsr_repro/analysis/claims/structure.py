@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...config import load_protocol
-from ..criteria import compare_with_anchor
 from ..estimates import Estimate, maximum, span
 from ..measured import Measured, Measures, MeasuresByRow
 from ..subjects import (
@@ -27,10 +26,7 @@ def count_millions(run: Measured, name: str) -> Estimate:
 
 def compute_ratios(run: Measured, arms: Sequence[str] = ARMS) -> Estimate:
     """Return the parameters of arms over the anchor's."""
-    names = (*arms, SCALAR)
-    counts = run.structure(names)
-    compared = compare_with_anchor(dict(zip(names, counts.values, strict=True)), load_protocol())
-    return Estimate.exact((compared[arm].ratio for arm in arms), counts.sources)
+    return run.structure(arms) / run.structure(SCALAR)
 
 
 def compute_encoder_size(run: Measured) -> Estimate:

@@ -84,9 +84,6 @@ SUPERRES_QUALITY: Measures = {
 # --- speed ----------------------------------------------------------------------------------------
 
 
-HOUR = 3600
-
-
 def compare_production_ratios(run: Measured) -> Estimate:
     """Return the furthest factor between speed ratios by this package's clock and the paper's."""
     here, paper = (
@@ -100,10 +97,10 @@ def compare_with_training(run: Measured) -> Estimate:
     """Return the time to render all timed images once over that of the shortest training."""
     slowest = (LTE_SWINIR, LTE_RDN)
     first, *rest = (ASR_IMAGES[column] * run.asr_time(column, slowest) for column in TIMED)
-    return maximum(sum(rest, first)) / (1000 * HOUR) / minimum(run.seconds(slowest) / HOUR)
+    return maximum(sum(rest, first)) / 1000 / minimum(run.seconds(slowest))
 
 
-def repeat(run: Measured, method: str) -> Estimate:
+def measure_spread(run: Measured, method: str) -> Estimate:
     """Return the spread of a method's times over seeds, in percent, on each of the three sets."""
     return relative_deviations(run.asr_time(TIMED, method))
 
@@ -111,9 +108,9 @@ def repeat(run: Measured, method: str) -> Estimate:
 SPEED: Measures = {
     "inference_asr": compare_with_training,
     "production_ratios": compare_production_ratios,
-    "repeat_gblsr_asr": lambda run: repeat(run, BASE),
-    "repeat_gblsr_asr_nole": lambda run: repeat(run, NOLE),
-    "repeat_gblsr_asr_nf96_nole": lambda run: repeat(run, NF96_NOLE),
+    "repeat_gblsr_asr": lambda run: measure_spread(run, BASE),
+    "repeat_gblsr_asr_nole": lambda run: measure_spread(run, NOLE),
+    "repeat_gblsr_asr_nf96_nole": lambda run: measure_spread(run, NF96_NOLE),
     "speed_liif_cells": lambda run: speeds(run, BASE, LIIF_RDN),
     "speed_swinir_cells": lambda run: speeds(run, BASE, LTE_SWINIR),
 }

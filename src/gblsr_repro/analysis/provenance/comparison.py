@@ -155,7 +155,7 @@ def _compare_devices(run: RunMetadata) -> Iterator[Difference]:
         ("trained on", run.trained, run.select_scopes("cost")),
         ("timed on", run.timings, timed),
     ):
-        for device in list_devices(measured or [{}]):
+        for device in list_devices(measured):
             if device != paper:
                 yield Difference(DEVICE, f"{words}: {device} (paper: {paper})", scopes)
     if shared := [timing["subject"] for timing in run.timings if timing.get("gpu_shared")]:

@@ -34,7 +34,7 @@ MetadataByFile = Mapping[str, Json]
 
 def read_inputs(name: str, results: Path, config: Config) -> MetadataByFile:
     """Read the metadata below `results` that a provenance file of `SCHEMAS` is made from."""
-    arrays = ("train", "validation", *_list_columns(name, config))
+    arrays = ("train", "validation", *_list_evaluated(name, config))
     files = [f"{SCHEMAS[name].benchmark}/arrays/{array}.json" for array in arrays]
     files += [file for file in list_inputs(name, config) if file.endswith(".json")]
     return {file: read_metadata(results / file) for file in files if (results / file).is_file()}
@@ -88,14 +88,14 @@ class RunMetadata:
 
     def read_evaluated(self) -> dict[str, list[Images]]:
         """Read the image sets of every column: in super-resolution those timed, or scored."""
-        columns = _list_columns(self.name, self.config)
+        columns = _list_evaluated(self.name, self.config)
         if self.benchmark == "native":
             return {column: self.read_array(column) for column in columns}
         measured_on = {each["dataset"]: each for each in [*self.timings, *self.scores]}
         return {column: _read_images(measured_on.get(column, {})) for column in columns}
 
 
-def _list_columns(name: str, config: Config) -> list[str]:
+def _list_evaluated(name: str, config: Config) -> list[str]:
     """List the evaluation columns of a provenance file."""
     if SCHEMAS[name].benchmark == "native":
         return list(config["native"]["data"]["evaluate"])

@@ -34,7 +34,6 @@ class Latency(Section):
         list[Literal["paper", "fast"]],
         Field(min_length=1),
         Distinct,
-        OptionalEntries,
         AfterValidator(lambda clocks: sorted(clocks, reverse=True)),
     ] = describe("what is timed (above)")
     images_per_set: Count | None = describe("native images timed per set; null: all", default=None)

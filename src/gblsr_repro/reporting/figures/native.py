@@ -32,7 +32,7 @@ def read_means(source: Aggregates, description: str, metrics: list[str]) -> pd.D
     """
     frame = source.frame("native").pivot(index=["arm", "dataset"], columns="metric", values="mean")
     wide = frame.reindex(columns=metrics)
-    means = wide[wide.index.isin(source.benchmark, level="arm")].dropna(how="all")
+    means = wide[wide.index.isin(source.benchmark_arms, level="arm")].dropna(how="all")
     return source.require(means, "native", description)
 
 

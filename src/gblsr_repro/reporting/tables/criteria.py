@@ -20,7 +20,7 @@ def build_gates(source: Aggregates) -> list[Sheet]:
 
     "not measured" stands where the absent numbers could still change the outcome.
     """
-    outcomes = judge_criteria(source)
+    outcomes = judge_criteria(source, source.config)
     control = source.arms[source.config["native"]["control_arm"]]
     criteria = source.config["native"]["criteria"]
     quality, cost = outcomes[COMPOSITE], outcomes[INFERENCE_COST]

@@ -34,7 +34,7 @@ def build_main(source: Aggregates, dataset: str) -> list[Sheet]:
         SheetColumn("inference_ms", "inf ms", time, digits=2, timed=True),
         SheetColumn("params", "#params", parameters, thousands=True),
     ]
-    return [_build_quality(source, ["Arm"], columns, source.benchmark, [dataset])]
+    return [_build_quality(source, ["Arm"], columns, source.benchmark_arms, [dataset])]
 
 
 def build_lse(source: Aggregates) -> list[Sheet]:
@@ -42,7 +42,7 @@ def build_lse(source: Aggregates) -> list[Sheet]:
 
     A page is as wide as three sets; the others follow in further tables.
     """
-    arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
+    arms = {name: arm for name, arm in source.benchmark_arms.items() if arm.group == "family"}
     sheets: list[Sheet] = []
     for first in range(0, len(source.evaluate), SETS_ACROSS):
         sets = source.evaluate[first : first + SETS_ACROSS]
