@@ -23,7 +23,14 @@ from gblsr_repro.evaluation import (
 from gblsr_repro.released import importing
 from gblsr_repro.training import runs as training
 
-ARMS, METHODS = configuration.read_arms(), configuration.read_methods()
+
+def select_shipped(rows):
+    """Select the rows whose classes ship with the package; those of one's own have no version."""
+    return {name: row for name, row in rows.items() if row.decoder.startswith("gblsr_repro.")}
+
+
+ARMS = select_shipped(configuration.read_arms())
+METHODS = select_shipped(configuration.read_methods())
 TINY = {
     "native": {
         "data": {

@@ -73,20 +73,21 @@ def test_what_is_not_measured_says_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "std", "holds", "interval"),
+    ("mean", "std", "agreement", "interval"),
     [
-        (22.44, 0.1, "yes", "-0.144 to +0.148"),
-        (22.64, 0.3, "", "-0.176 to +0.58"),
-        (23.0, 0.1, "no", "+0.416 to +0.708"),
+        (22.44, 0.1, "holds", "-0.144 to +0.148"),
+        (22.64, 0.3, "undecided", "-0.176 to +0.58"),
+        (23.0, 0.1, "fails", "+0.416 to +0.708"),
     ],
 )
 def test_under_other_conditions_the_numbers_alone_say_whether_a_claim_would_hold(
-    mean: float, std: float, holds: str, interval: str
+    mean: float, std: float, agreement: str, interval: str
 ) -> None:
     key = {"dataset": "kodak", "arm": "gblsr_full", "metric": "psnr"}
     other = [*without("native", **key), {**key, "mean": mean, "std": std, "n": 3}]
     found = row("winners kodak best_psnr", train_for_40_steps, native=other)
-    assert (found.verdict, found.holds, found.interval) == (Verdict.DIFFERENT, holds, interval)
+    assert (found.verdict, found.interval) == (Verdict.DIFFERENT, interval)
+    assert found.agreement == agreement
     assert found.differences == "steps: 40 (paper: 2,000)"
 
 
@@ -100,7 +101,8 @@ def test_one_seed_each_decides_no_order_within_the_published_deviations() -> Non
         for row in RUN.tables["native"]
     ]
     found = row("best_psnr_is_full", native=single)
-    assert (found.verdict, found.holds, found.measured) == (Verdict.UNDECIDED, "", "0.00900")
+    assert (found.verdict, found.agreement, found.measured) == (
+        Verdict.UNDECIDED, "undecided", "0.00900")  # fmt: skip
     assert found.reason == "3 of 3 undecided"
     assert row("rank_psnr_lte_liif", native=single).verdict == Verdict.REPRODUCED
 
@@ -113,7 +115,7 @@ def test_center_crops_qualify_a_verdict() -> None:
     stand_in = crops.model_copy(update={"dataset": "demo_urban100"})
     for other in (stand_in, crops.model_copy(update={"images": 30, "complete": False})):
         blocked = row("winners urban100 gap_psnr", set_images("urban100", other))
-        assert (blocked.verdict, blocked.holds) == (Verdict.DIFFERENT, "yes")
+        assert (blocked.verdict, blocked.agreement) == (Verdict.DIFFERENT, "holds")
         kodak = row("winners kodak gap_psnr", set_images("urban100", other))
         assert kodak.verdict == Verdict.REPRODUCED  # which it does not concern
 
@@ -130,9 +132,9 @@ def test_the_headline_counts_what_the_run_decides() -> None:
         row("fairness gblsr_scalar parameters"),
         row("full_tie_df"),
     ]
-    assert [(found.verdict, found.holds) for found in rows] == [
-        ("needs the paper's GPU", ""), ("needs the paper's GPU", ""), ("reproduced", "yes"),
-        ("undecided", ""), ("not measured", ""), ("follows from the code", "yes"),
+    assert [(found.verdict, found.agreement) for found in rows] == [
+        ("needs the paper's GPU", ""), ("needs the paper's GPU", ""), ("reproduced", "holds"),
+        ("undecided", "undecided"), ("not measured", ""), ("follows from the code", "holds"),
         ("not judged", "")]  # fmt: skip
     assert summarize(rows) == (
         "Of 2 claims that this run's numbers are about, 1 are as the paper says, 0 are not, and 1 "
@@ -145,7 +147,7 @@ def test_other_training_images_qualify_a_verdict() -> None:
     images = made.image_set("bsds500", "BSDS500", 399, 399, stands_in_for="div2k_train")
     other = set_images("train", images)
     found = row("winners kodak gap_psnr", other, lambda run: run.config.update(preset="mirror"))
-    assert (found.verdict, found.holds) == (Verdict.REPRODUCED, "yes")
+    assert (found.verdict, found.agreement) == (Verdict.REPRODUCED, "holds")
     assert found.qualifier == found.differences == "trained on BSDS500 in place of DIV2K"
     # Beside another condition that blocks a verdict it is one of the conditions.
     blocked = row("winners kodak gap_psnr", other, train_for_40_steps)
@@ -159,7 +161,7 @@ def test_other_training_images_qualify_a_verdict() -> None:
 def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
     shared = change("native/latency/liif/*", gpu_shared=True)
     found = row("cost_ratio", shared)
-    assert (found.verdict, found.holds, found.allowed) == (Verdict.NOT_JUDGED, "", "")
+    assert (found.verdict, found.agreement, found.allowed) == (Verdict.NOT_JUDGED, "", "")
     assert found.measured == "0.247 / 0.247 / 0.247"
     assert found.reason == "timed on a shared GPU, and so not judged"
     assert row("cost_vs_lte", shared).verdict == Verdict.REPRODUCED
@@ -195,7 +197,7 @@ def test_a_gap_to_the_control_arm_counts_the_conditions_of_that_arm(claim: str) 
 def test_structure_follows_from_the_code_whatever_is_run() -> None:
     assert row("fairness gblsr_scalar parameters").verdict == Verdict.FROM_CODE
     found = row("fairness gblsr_scalar parameters", train_for_40_steps)
-    assert (found.verdict, found.holds, found.differences) == (Verdict.FROM_CODE, "yes", "")
+    assert (found.verdict, found.agreement, found.differences) == (Verdict.FROM_CODE, "holds", "")
     smaller = [{"statistic": "gblsr_scalar", "mean": 12.0}]
     assert (
         row("fairness gblsr_scalar parameters", structure=smaller).verdict == Verdict.NOT_REPRODUCED
@@ -246,7 +248,7 @@ def test_the_command_writes_every_claim(tmp_path: Path) -> None:
     rows = {row.id: row for row in read_claims(tmp_path / "claims.csv")}
     assert list(rows)[: len(CLAIMS)] == list(CLAIMS)
     gap = rows["winners urban100 gap_psnr"]
-    assert (gap.verdict, gap.holds, gap.measured) == ("reproduced", "yes", "+2.974")
+    assert (gap.verdict, gap.agreement, gap.measured) == ("reproduced", "holds", "+2.974")
     assert float(gap.measured_values) == pytest.approx(2.974)
     assert rows["compute_asr RDN longest"].reason == "asr_runs.csv was not made"
     assert main(["claims", "--aggregates", str(tmp_path / "none"), "--output", str(tmp_path)]) == 2

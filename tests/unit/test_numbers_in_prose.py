@@ -319,7 +319,9 @@ def describe_verdicts() -> list[str]:
     )
     assert claims
     same, unclear, differ = map(sum, zip(*count_arms().values(), strict=True))
-    failed = [row["id"] for row in read_rows("docs/record/claims.csv") if row["holds"] == "no"]
+    failed = [
+        row["id"] for row in read_rows("docs/record/claims.csv") if row["agreement"] == "fails"
+    ]
     best_lpips = re.compile(r" liif |^lpips_gain$|^winners \w+ (best_baseline|gap)_lpips$")
     of_liif = sum(bool(best_lpips.search(name)) for name in failed)
     return [

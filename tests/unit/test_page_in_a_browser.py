@@ -182,10 +182,8 @@ def read_addresses(run) -> dict:
 def test_claims_are_chosen_by_verdict_and_the_first_view_is_what_fails(page, run):
     claims = read_addresses(run)
     chosen = page.locator("#every-claim")
-    # What is shown alone, or was not measured, neither fails nor is undecided.
-    alone = ("follows from the code", "needs the paper's GPU", "not judged", "not measured")
-    fails = {name for name, row in claims.items() if row.holds == "no"}
-    undecided = {n for n, row in claims.items() if not row.holds and row.verdict not in alone}
+    fails = {name for name, row in claims.items() if row.agreement == "fails"}
+    undecided = {n for n, row in claims.items() if row.agreement == "undecided"}
     assert fails
     assert list_claims(page) == fails | undecided
     for verdict in {row.verdict for row in claims.values()}:
@@ -198,7 +196,7 @@ def test_claims_are_chosen_by_verdict_and_the_first_view_is_what_fails(page, run
 
 
 def test_a_claim_has_an_address_that_shows_it_whatever_is_chosen(page, run):
-    name = next(name for name, claim in read_addresses(run).items() if claim.holds == "yes")
+    name = next(name for name, claim in read_addresses(run).items() if claim.agreement == "holds")
     assert name not in list_claims(page)
     page.goto(f"{page.url}#{name}")
     assert name in list_claims(page)

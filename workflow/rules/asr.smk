@@ -123,7 +123,7 @@ rule asr_exemplars:
         depends_on=list_dependencies("asr_exemplars"),
         config=find_config,
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
-        exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),
+        exemplars=subpath(output[0], ancestor=2),
     shell:
         "python -P -m gblsr_repro asr exemplars --config {params.config} --runs {params.runs}"
         " --output {params.exemplars} > {log} 2>&1"

@@ -1,5 +1,5 @@
-# Requires: trained per-patch arms. Makes: bandwidth fields and the aggregates of the locality
-# diagnostic and the log-space ablation.
+# Requires: trained per-patch arms. Makes: bandwidth fields, for the locality diagnostic and the
+# log-space ablation.
 
 
 if ADAPTIVE:

@@ -1,5 +1,5 @@
 # Requires: the standardized arrays. Makes: trained arms with their records, per-image metrics,
-# exemplar reconstructions, and the native aggregates.
+# exemplar reconstructions.
 
 
 rule train:
@@ -123,7 +123,7 @@ rule exemplars:
         config=find_config,
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
-        exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),
+        exemplars=subpath(output[0], ancestor=2),
     shell:
         "python -P -m gblsr_repro native exemplars --config {params.config} --runs {params.runs}"
         " --arrays {params.arrays} --output {params.exemplars} > {log} 2>&1"

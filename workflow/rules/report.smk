@@ -1,8 +1,10 @@
 # Requires: rows and records of the runs. Makes: aggregates, tables, figures, claims, report.
-# None is tried again: the retries of the profile for clusters are for trainings.
+# None is tried again: the retries of the profile for clusters are for what goes on from its state.
 
 
-for job in filter(AGGREGATED.get, AGGREGATED):
+for job, names in AGGREGATED.items():
+    if not names:
+        continue
 
     rule:
         """Means, standard deviations and numbers of seeds; how the run differs from the paper's."""
@@ -21,7 +23,7 @@ for job in filter(AGGREGATED.get, AGGREGATED):
         params:
             depends_on=list_dependencies("aggregate", subject=job),
             config=find_config,
-            names=AGGREGATED[job],
+            names=names,
             aggregates=subpath(output[0], parent=True),
         shell:
             "python -P -m gblsr_repro aggregate {params.names} --config {params.config}"

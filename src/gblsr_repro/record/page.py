@@ -11,14 +11,7 @@ from itertools import chain, product
 from pathlib import Path
 
 from ..analysis.claims.cells import CELLS
-from ..analysis.claims.verdicts import (
-    APART,
-    CLAIMS_FILE,
-    JudgedClaim,
-    Verdict,
-    count_claims,
-    read_claims,
-)
+from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
 from ..analysis.provenance.differences import Scope
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
@@ -26,7 +19,7 @@ from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary, compare_means, compute_pooled_p
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
-from ..reporting.claims import count_by_topic, format_agreement, format_value, summarize
+from ..reporting.claims import count_by_topic, format_value, summarize
 from ..reporting.items import build_possible, select_items
 from ..reporting.layout import DASH, Table, format_summary
 from ..reporting.names import name_dataset, name_subject
@@ -228,7 +221,7 @@ def count_by_arm(claims: Sequence[JudgedClaim], source: Aggregates) -> Iterator[
     lines = []
     for subject, rows in by_subject.items():
         n = count_claims(rows)
-        numbers = (n["same"], n["undecided"], n["different"])
+        numbers = (n["holds"], n["undecided"], n["fails"])
         lines.append((name_subject(source, subject), *map(str, numbers)))
     if lines:
         header = ("Arm", "Same", "Undecided", "Differs")
@@ -249,9 +242,9 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
     rows = []
     for row in claims:
         is_bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
-        if is_bound and row.measured and Verdict(row.verdict) not in APART:
+        if is_bound and row.agreement:
             sides = (format_value(side, row.unit) for side in (row.published, row.measured))
-            rows.append((row.sentence, *sides, format_agreement(row)))
+            rows.append((row.sentence, *sides, row.agreement))
     caption = "Orderings and bounds that there are numbers for"
     header = ("The paper says", "Bound", "Measured", "In these runs")
     return [build_simple_table(header, rows, caption=caption)] if rows else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..analysis.claims.verdicts import APART, JudgedClaim, Verdict, count_claims
+from ..analysis.claims.rules import Agreement
+from ..analysis.claims.verdicts import JudgedClaim, Verdict, count_claims
 from .layout import DASH, BodyRow, Cells, Table
 from .page import PageSection, build_simple_table, convert_to_anchor
 
@@ -41,8 +42,8 @@ def summarize(rows: Sequence[JudgedClaim]) -> str:
     """Say how many of the claims that the run measured are the paper's, and what is apart."""
     n = count_claims(rows)
     text = (
-        f"Of {n['same'] + n['undecided'] + n['different']} claims that this run's numbers are "
-        f"about, {n['same']} are as the paper says, {n['different']} are not, and "
+        f"Of {n['holds'] + n['undecided'] + n['fails']} claims that this run's numbers are "
+        f"about, {n['holds']} are as the paper says, {n['fails']} are not, and "
         f"{n['undecided']} are undecided: these seeds cannot tell. Counted apart: {n['code']} that "
         f"follow from the code alone, {n['shown']} shown and not judged, {n['device']} that need "
         f"the paper's GPU, {n['absent']} without a number here."
@@ -72,7 +73,7 @@ def count_by_topic(rows: Sequence[JudgedClaim]) -> Table:
     for topic, of_topic in group_by_topic(rows).items():
         n = count_claims(of_topic)
         others = n["shown"] + n["device"] + n["absent"]
-        counts = (n["same"], n["undecided"], n["different"], n["code"], others)
+        counts = (n["holds"], n["undecided"], n["fails"], n["code"], others)
         lines.append((topic, *(str(count or DASH) for count in counts)))
     header = ("Topic", "Same", "Undecided", "Differ", "From the code", "No verdict")
     return build_simple_table(header, lines, "lrrrrr")
@@ -97,9 +98,7 @@ def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
     verdicts = [verdict for verdict in Verdict if any(row.verdict == verdict for row in rows)]
     choices = {
         "Fails or undecided": [
-            row
-            for row in rows
-            if row.holds == "no" or (not row.holds and Verdict(row.verdict) not in APART)
+            row for row in rows if row.agreement in (Agreement.FAILS, Agreement.UNDECIDED)
         ],
         **{
             verdict[0].upper() + verdict[1:]: [row for row in rows if row.verdict == verdict]
@@ -144,16 +143,10 @@ def format_claim(row: JudgedClaim) -> Cells:
 
 
 def format_verdict(row: JudgedClaim) -> str:
-    """Format the verdict, with whether the claim would hold under other conditions."""
+    """Format the verdict; under other conditions with what the numbers alone say."""
     if row.verdict != Verdict.DIFFERENT:
         return row.qualified_verdict
-    would = "would " if row.holds else ""
-    return f"{row.verdict}; {would}{format_agreement(row)}"
-
-
-def format_agreement(row: JudgedClaim) -> str:
-    """Format whether the numbers alone agree with the paper: hold, not hold or undecided."""
-    return {"yes": "hold", "no": "not hold", "": "undecided"}[row.holds]
+    return f"{row.verdict}; {row.agreement}"
 
 
 def format_margin(row: JudgedClaim) -> str:

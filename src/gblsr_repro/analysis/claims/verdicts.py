@@ -37,9 +37,6 @@ VERDICTS = {
 }
 """The verdict under the paper's conditions."""
 
-HOLDS = {Agreement.HOLDS: "yes", Agreement.FAILS: "no"}
-"""Whether a claim holds by the numbers alone, where they decide."""
-
 
 @dataclass(frozen=True)
 class JudgedClaim:
@@ -48,9 +45,10 @@ class JudgedClaim:
     `published` and `measured` are formatted; `published_values`, `measured_values` and `allowed`
     (the margin of each) are numbers between blanks. `interval` has low and high of each: of its
     difference from the paper's (90 %) or, for an order or a bound, of the number (95 %). `verdict`
-    is one of `Verdict`, `qualifier` the conditions under which it stands; `holds` is yes or no by
-    the numbers alone (empty: not measured, not judged or undecided); `reason` explains an absent
-    number or verdict and where numbers miss; `differences` are those of the run from the paper's.
+    is one of `Verdict`, `qualifier` the conditions under which it stands; `agreement` one of
+    `Agreement`, by the numbers alone (empty: not measured or not judged); `reason` explains an
+    absent number or verdict and where numbers miss; `differences` are those of the run from the
+    paper's.
     """
 
     id: str
@@ -66,7 +64,7 @@ class JudgedClaim:
     interval: str = ""
     verdict: str = ""
     qualifier: str = ""
-    holds: str = ""
+    agreement: str = ""
     reason: str = ""
     differences: str = ""
     note: str = ""
@@ -109,12 +107,11 @@ APART = {
     Verdict.OTHER_DEVICE: "device",
     Verdict.NOT_MEASURED: "absent",
 }
-BY_NUMBERS = {"yes": "same", "": "undecided", "no": "different"}
 
 
 def count_claims(rows: Iterable[JudgedClaim]) -> Counter[str]:
-    """Count what runs decide by the numbers (`BY_NUMBERS`), and apart from it the rest (`APART`).
+    """Count what runs decide, by `Agreement`, and apart from it the rest (`APART`).
 
     Whatever the conditions, a claim is counted once; what follows from the code no run decides.
     """
-    return Counter(APART.get(Verdict(row.verdict)) or BY_NUMBERS[row.holds] for row in rows)
+    return Counter(APART.get(Verdict(row.verdict), row.agreement) for row in rows)

@@ -110,7 +110,7 @@ class CriteriaSettings(Section):
     """The paper's gates and its parameter budget."""
 
     parameter_band: float = describe(
-        "largest ratio of an arm's parameters to the main arm's (F1)", ge=1
+        "largest factor between an arm's parameters and the main arm's (F1)", ge=1
     )
     psnr_below_best_baseline: Positive = describe(
         "PSNR (dB) by which an arm may lie below the best baseline"
