@@ -11,6 +11,7 @@ from .errors import UserError
 from .files import read_json_map
 from .validation import describe_mistake
 
+METADATA_FILE = "run.json"  # beside the weights of a run
 ABSENT: Any = Field(default=None)  # an entry that may be absent
 
 

@@ -12,7 +12,7 @@ log = logging.getLogger("gblsr_repro")
 
 LOG_INTERVAL_SECONDS = 15.0
 
-Item = TypeVar("Item")
+Element = TypeVar("Element")
 
 
 def set_up_logging() -> None:
@@ -88,7 +88,7 @@ class Progress:
             log.info("%s: done in %s", self.label, format_duration(time.monotonic() - self.began))
 
 
-def show_progress(items: Sequence[Item], label: str, unit: str) -> Iterator[Item]:
+def show_progress(items: Sequence[Element], label: str, unit: str) -> Iterator[Element]:
     """Yield items one by one and show the progress, if there is more than one item."""
     if len(items) < 2:
         yield from items

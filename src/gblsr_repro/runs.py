@@ -19,7 +19,7 @@ from .dependencies import (
     update_identity,
 )
 from .errors import UserError
-from .metadata import read_metadata
+from .metadata import METADATA_FILE, read_metadata
 from .models.base import Model
 from .progress import log
 from .weights import read_weights
@@ -49,7 +49,7 @@ def load_matching_run(
     device: torch.device,
 ) -> tuple[Loaded, dict[str, Any]]:
     """Load the run in a folder and its metadata; `UserError` unless it is of this row and seed."""
-    metadata, (_, key, name) = read_metadata(Path(run) / "run.json"), locate_row(row)
+    metadata, (_, key, name) = read_metadata(Path(run) / METADATA_FILE), locate_row(row)
     recorded_name, recorded_seed = metadata.get(key), metadata.get("seed")
     if (recorded_name, recorded_seed) != (name, seed):
         raise UserError(

@@ -51,11 +51,11 @@ def _find_section(model: type[BaseModel], path: Sequence[Any]) -> type[BaseModel
     """Find the model that the entries at a path belong to."""
     for key in path:
         if key in model.model_fields:  # else the key of a map of models
-            model = find_model(model.model_fields[key].annotation) or model
+            model = find_inner_section(model.model_fields[key].annotation) or model
     return model
 
 
-def find_model(annotation: Any) -> type[BaseModel] | None:
+def find_inner_section(annotation: Any) -> type[BaseModel] | None:
     """Find the model that a field is declared as, or as a map of."""
     for kind in (annotation, *get_args(annotation)):
         if isinstance(kind, type) and issubclass(kind, BaseModel):

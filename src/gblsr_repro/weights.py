@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from .errors import UserError
 from .files import write_bytes
-from .metadata import check_metadata, read_metadata
+from .metadata import METADATA_FILE, check_metadata, read_metadata
 
 WEIGHTS_FILE = "weights.safetensors"
 # Keys of a run's metadata, and of its training settings, that a weights file repeats: those that
@@ -90,7 +90,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             f"{path} is no trained run; name a folder that holds {WEIGHTS_FILE}, or a weights "
             f"file, {IMPORT_ADVICE}."
         ) from error
-    beside = file.with_name("run.json")
+    beside = file.with_name(METADATA_FILE)
     metadata = read_metadata(beside) if beside.is_file() else {}
     recorded = metadata.get("weights_sha256") == hashlib.sha256(content).hexdigest()
     if metadata and not recorded and file.name == WEIGHTS_FILE:

@@ -224,9 +224,6 @@ def test_settings_of_one_s_own_may_lie_in_a_folder_of_that_name(tmp_path):
     path.parent.mkdir()
     path.write_text('{"seeds": [5]}')
     assert configuration.load([path])["seeds"] == [5]
-    path.write_text('{"seeds": [5], "seeds": [6]}')
-    with pytest.raises(UserError, match="the key 'seeds' comes twice"):
-        configuration.load([path])
 
 
 def test_items_about_what_the_config_leaves_out_are_not_made():

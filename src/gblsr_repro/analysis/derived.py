@@ -82,21 +82,23 @@ def mean_over_sets(run: Measured, arm: str, metric: str, sets: OneOrMore = SETS)
     return mean(run.native(sets, arm, metric))
 
 
-def find_best_arms(run: Aggregates, dataset: str, metric: Metric, arms: Iterable[str]) -> list[str]:
+def find_best_arms(
+    source: Aggregates, dataset: str, metric: Metric, arms: Iterable[str]
+) -> list[str]:
     """Find the best of some arms on a data set and those that tie with it, best first.
 
     Ties are those of the bold numbers in the main tables (see `statistics.find_ties`).
     """
     names = [*arms]
-    cells = [run.cell("native", dataset, arm, metric.name) for arm in names]
-    return [names[i] for i in find_ties(cells, metric, run.config["native"]["significance"])]
+    cells = [source.cell("native", dataset, arm, metric.name) for arm in names]
+    return [names[i] for i in find_ties(cells, metric, source.config["native"]["significance"])]
 
 
-def is_better(run: Aggregates, dataset: str, metric: Metric, arm: str, other: str) -> bool:
+def is_better(source: Aggregates, dataset: str, metric: Metric, arm: str, other: str) -> bool:
     """Return whether an arm is better than another beyond the test of the main tables."""
-    own, rival = (run.cell("native", dataset, name, metric.name) for name in (arm, other))
+    own, rival = (source.cell("native", dataset, name, metric.name) for name in (arm, other))
     above = own.mean < rival.mean if metric.lower else own.mean > rival.mean
-    return above and compute_pooled_p(own, rival) < run.config["native"]["significance"]
+    return above and compute_pooled_p(own, rival) < source.config["native"]["significance"]
 
 
 def _require_some(names: OneOrMore) -> OneOrMore:
@@ -189,14 +191,14 @@ def lowest_psnr_gap(
 
 
 def pair_with_published(
-    run: Aggregates, paper: Aggregates, aggregate: str, metric: str
+    source: Aggregates, paper: Aggregates, aggregate: str, metric: str
 ) -> pd.DataFrame:
     """Pair the means of a metric that the paper publishes with those measured.
 
     Columns `published` and `measured` (NaN: absent), by arm or method.
     """
     found = [row for row in paper.table(aggregate) if row["metric"] == metric]
-    pairs = [(row["mean"], run.mean(aggregate, *get_key(row))) for row in found]
+    pairs = [(row["mean"], source.mean(aggregate, *get_key(row))) for row in found]
     return pd.DataFrame(pairs, map(get_subject, found), ["published", "measured"])
 
 

@@ -12,9 +12,10 @@ import pandas as pd
 from ..config import OWN, Arm, Method, read_arms, read_methods, read_published_times
 from .reader import Aggregates
 
-BASELINES, MAIN, LINEAR, ABLATION = NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
+NATIVE_GROUPS = ("baselines", "main", "linear", "ablation")
+BASELINES_GROUP, MAIN_GROUP, LINEAR_GROUP, ABLATION_GROUP = NATIVE_GROUPS
 """The groups of arms in the paper's table; methods are grouped by encoder, but for the variants."""
-VARIANTS = "variants"
+VARIANTS_GROUP = "variants"
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ def name_group(row: Arm | Method) -> str:
     if row.group == OWN:
         return OWN
     if isinstance(row, Method):
-        return VARIANTS if row.group == "variant" else row.encoder.rpartition(":")[2]
+        return VARIANTS_GROUP if row.group == "variant" else row.encoder.rpartition(":")[2]
     if row.in_benchmark:
-        return BASELINES if row.group == "baseline" else MAIN
-    return LINEAR if row.diagnostic == "linear" else ABLATION
+        return BASELINES_GROUP if row.group == "baseline" else MAIN_GROUP
+    return LINEAR_GROUP if row.diagnostic == "linear" else ABLATION_GROUP
 
 
 def list_groups(benchmark: str) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from ..files import write_text
-from ..validation import find_model
+from ..validation import find_inner_section
 from .items import Item, read_items
 from .load import load_protocol, read_published_times
 from .schema.settings import Settings
@@ -32,7 +32,7 @@ def renew_settings_page(text: str) -> str:
 def _list_section(section: type[BaseModel], place: str = "") -> Iterator[str]:
     """Yield a row for every setting of a section and of its subsections: name and meaning."""
     for name, setting in section.model_fields.items():
-        inner = find_model(setting.annotation)
+        inner = find_inner_section(setting.annotation)
         if inner is None:
             is_choice = get_origin(setting.annotation) is Literal
             words = [f"`{word}`" for word in get_args(setting.annotation)] if is_choice else []

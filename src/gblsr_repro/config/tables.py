@@ -12,6 +12,7 @@ import yaml
 from pydantic import Field, ValidationInfo, field_validator
 
 from ..errors import UserError
+from ..files import read_json_map
 from ..validation import match
 from ..wording import shorten, suggest
 from .rows import (
@@ -101,7 +102,9 @@ _UniqueKeyLoader.add_constructor("tag:yaml.org,2002:float", _UniqueKeyLoader.con
 
 
 def read_yaml(path: Path | str) -> Config:
-    """Read a YAML map; `UserError` names the file, line and column of a mistake."""
+    """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
+    if Path(path).suffix == ".json":
+        return read_json_map(path)  # which writes 1e-05, to YAML a text
     try:
         text = Path(path).read_text(encoding="utf-8")
         value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)

@@ -81,7 +81,7 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     if listed.sizes:
         dependencies["sizes"] = digest_image_sizes(config)
     if listed.borders:
-        dependencies["borders"] = list_borders(subject, config)
+        dependencies["borders"] = list_extra_borders(subject, config)
     if listed.version:
         dependencies[VERSION] = listed.version
     if classes:
@@ -216,7 +216,7 @@ def digest_code(code: tuple[str, ...]) -> Dependencies:
     return digests
 
 
-def list_borders(subject: Subject, config: Config) -> dict[str, int]:
+def list_extra_borders(subject: Subject, config: Config) -> dict[str, int]:
     """List asr.shave_extra by data set, of one column or all, where it is more than 0.
 
     The files of scores are named by data set: one that another column shows is measured again.

@@ -11,7 +11,7 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config
 from ..data.arrays import ImageArray
-from ..metadata import read_metadata
+from ..metadata import METADATA_FILE, read_metadata
 from ..models.native import NativeModel
 from ..progress import log, show_progress
 from ..runs import load_run
@@ -35,7 +35,7 @@ def write_fields(
     count = min(config["diagnostics"]["images"], len(images))
     for run in runs:
         model = runtime.prepare_for_inference(load_run(run, NativeModel, config), device)
-        seed = read_metadata(run / "run.json").get("seed", 0)
+        seed = read_metadata(run / METADATA_FILE).get("seed", 0)
         log.info("fields of %s seed %s", model.name, seed)
         parts: list[tuple[Tensor, ...]] = []
         with torch.no_grad():

@@ -67,7 +67,7 @@ def plan_outputs(
     for output in outputs.values():
         if output.is_dir():
             raise UserError(f"{output} is a folder; name another output.")
-    remaining = _pass_over_outputs(outputs, overwrite)
+    remaining = _drop_inputs_made_from_others(outputs, overwrite)
     finished = {} if overwrite else {s: o for s, o in remaining.items() if os.path.lexists(o)}
     if finished and alone:
         raise UserError(
@@ -115,7 +115,9 @@ def _name_outputs(
     return outputs
 
 
-def _pass_over_outputs(outputs: Mapping[Path, Path], overwrite: bool) -> dict[Path, Path]:
+def _drop_inputs_made_from_others(
+    outputs: Mapping[Path, Path], overwrite: bool
+) -> dict[Path, Path]:
     """Return inputs and outputs without the inputs that are outputs of other inputs.
 
     Raises `UserError` where an output would overwrite an input.
@@ -135,7 +137,7 @@ def _pass_over_outputs(outputs: Mapping[Path, Path], overwrite: bool) -> dict[Pa
 
 
 def _identify(path: Path) -> tuple[int, int]:
-    """Return what two names of one file have in common: its device and its number there."""
+    """Return the device and inode of a file, by which two names of it agree."""
     status = path.stat()
     return status.st_dev, status.st_ino
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from ..config import Arm, Method, locate_row
 from ..dependencies import RELEASED
 from ..errors import UserError
-from ..metadata import read_metadata
+from ..metadata import METADATA_FILE, read_metadata
 
 SAFETENSORS = ".safetensors"
 ENDINGS = (SAFETENSORS, ".pt", ".pth", ".ckpt", ".bin")
-METADATA_FILE = "run.json"
 
 
 def find_weights(path: Path, place: str | None = None) -> Path:

@@ -23,13 +23,14 @@ from ..config import (
 from ..dependencies import RELEASED, identify_run, update_identity
 from ..errors import UserError
 from ..files import write_csv, write_json
+from ..metadata import METADATA_FILE
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
 from ..models.rows import find_model
 from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
-from .folder import METADATA_FILE, check_replaced_run, find_weights
+from .folder import check_replaced_run, find_weights
 from .hub import download
 from .known import TABLE, KnownFile, find_known_file, list_known_files
 from .names import rename_tensors

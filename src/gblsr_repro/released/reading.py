@@ -19,6 +19,7 @@ from torch import Tensor
 
 from ..errors import UserError
 from ..files import compute_sha256
+from ..metadata import METADATA_FILE
 from ..weights import parse_tensors, read_weights
 from .folder import SAFETENSORS
 
@@ -74,7 +75,7 @@ def _read_safetensors(path: Path) -> tuple[Mapping[str, Tensor], dict[str, Any]]
         raise UserError(
             f"{path} is damaged or no safetensors file ({error}); get it again."
         ) from error
-    if "run" not in header and not path.with_name("run.json").is_file():
+    if "run" not in header and not path.with_name(METADATA_FILE).is_file():
         return tensors, {}
     metadata, tensors = read_weights(path)
     return tensors, metadata

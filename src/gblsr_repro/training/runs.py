@@ -11,6 +11,7 @@ from .. import runtime
 from ..config import Arm, Config, Method, locate_row
 from ..dependencies import identify_run
 from ..files import write_csv, write_json
+from ..metadata import METADATA_FILE
 from ..models.asr.model import ASRModel
 from ..models.base import Model, count_parameters
 from ..preflight import check_native_benchmark
@@ -123,4 +124,4 @@ def write_run(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "weights_sha256": weights_sha256,
     }
-    write_json(output / "run.json", content)
+    write_json(output / METADATA_FILE, content)

@@ -9,11 +9,11 @@ from math import isnan
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import RUN_FOLDERS
 from ...analysis.training_time import (
-    ABLATION,
-    BASELINES,
-    LINEAR,
-    MAIN,
-    VARIANTS,
+    ABLATION_GROUP,
+    BASELINES_GROUP,
+    LINEAR_GROUP,
+    MAIN_GROUP,
+    VARIANTS_GROUP,
     RunTotals,
     add_up,
     list_published_trainings,
@@ -27,11 +27,11 @@ from ..layout import DASH
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow
 
 TITLES = {
-    BASELINES: "Matched-budget amortized baselines",
-    MAIN: "GB-LSR arms and control of the main tables",
-    LINEAR: "Locality diagnostic: per-patch arms with a linear bandwidth map",
-    ABLATION: "Log-space ablation: arms beside those of the main tables",
-    VARIANTS: "Variants of the GB-LSR family",
+    BASELINES_GROUP: "Matched-budget amortized baselines",
+    MAIN_GROUP: "GB-LSR arms and control of the main tables",
+    LINEAR_GROUP: "Locality diagnostic: per-patch arms with a linear bandwidth map",
+    ABLATION_GROUP: "Log-space ablation: arms beside those of the main tables",
+    VARIANTS_GROUP: "Variants of the GB-LSR family",
     OWN: "Not of the paper and not in the total",
 }
 TOTAL = "total"
