@@ -29,7 +29,7 @@ def build_write_error(path: object, error: OSError) -> WriteError:
     """Build the error for a file that could not be written."""
     return WriteError(
         f"Cannot write {path}: {error.strerror or error}; free some space or make the folder "
-        "writable."
+        "writable, or name another."
     )
 
 

@@ -10,10 +10,10 @@ from job_files import SCORES, TIMES, leave_run, leave_table
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.aggregate import read_images
 from gblsr_repro.analysis.metrics import NATIVE
-from gblsr_repro.analysis.provenance.differences import Provenance, Scope
+from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, merge
+from gblsr_repro.config import Scope, load, merge
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.files import write_json

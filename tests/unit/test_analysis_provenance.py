@@ -10,13 +10,13 @@ import made
 import pytest
 
 from gblsr_repro.analysis.provenance.conditions import SCOPES, RunMetadata
-from gblsr_repro.analysis.provenance.differences import Effect, Provenance, Scope
+from gblsr_repro.analysis.provenance.differences import Effect, Provenance
 from gblsr_repro.analysis.provenance.settings import (
     collect_settings,
     find_setting,
     read_settings,
 )
-from gblsr_repro.config import find_row, load, read_methods
+from gblsr_repro.config import Scope, find_row, load, read_methods
 from gblsr_repro.dependencies import identify_run, list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json

@@ -8,10 +8,12 @@ import made
 import pytest
 from pydantic import ValidationError
 
+from gblsr_repro.analysis.claims.stated import Claim
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import (
     Arm,
     Dataset,
+    Item,
     load,
     read_datasets,
     read_items,
@@ -93,6 +95,11 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         (Arm, "arms", "decoder", ".x:Y", "write package.module:Class"),
         (Arm, "arms", "options", "a=1 a=2", "the option 'a' comes twice; remove one"),
         (Dataset, "datasets", "files", "", "is missing"),
+        (Item, "items", "scopes", "quality speed", "Input should be 'structure', 'quality'"),
+        (Item, "items", "caption", "of {x}", "must be without { and }"),
+        (Claim, "paper/claims", "scope", "speed", "Input should be 'structure', 'quality'"),
+        (Claim, "paper/claims", "published", "2.8 dB", "is not made of numbers"),
+        (Claim, "paper/claims", "rows", "kodak", "needs an id of three words: TABLE {} COLUMN"),
         (Dataset, "datasets", "files", "/photos/*.jpg", "leads out of the data set's folder"),
         (Dataset, "datasets", "files", "a/b.png|../photos/*.jpg", "leads out of"),
         (Dataset, "datasets", "files", "photos/**.jpg", "write ** alone between two /"),
@@ -101,10 +108,10 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
     ],
 )
 def test_a_cell_that_a_table_does_not_allow(row, name, column, value, sentence, tmp_path):
-    path = tmp_path / f"{name}.tsv"
+    path = tmp_path / "table.tsv"
     path.write_text(edited(row, name, column, value))
-    with pytest.raises(UserError, match=rf"line 2: {column} .*{re.escape(sentence)}.*; correct"):
-        read_table(path, row, name.removesuffix("s"))
+    with pytest.raises(UserError, match=rf"line 2: .*{re.escape(sentence)}.*; correct"):
+        read_table(path, row, next(iter(row.model_fields)))
 
 
 @pytest.mark.parametrize("pattern", [FOLDER_PATTERN, NAME_PATTERN])

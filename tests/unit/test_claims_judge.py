@@ -17,10 +17,10 @@ from gblsr_repro.analysis.claims.cells import list_cells
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.stated import CELL_MEASURES, CLAIMS, COLUMNS, MEASURES, Claim
 from gblsr_repro.analysis.claims.verdicts import JudgedClaim, Verdict, read_claims, write_claims
-from gblsr_repro.analysis.provenance.differences import Provenance, Scope
+from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.reader import Aggregates, Rows, read_paper_aggregates
 from gblsr_repro.cli import main
-from gblsr_repro.config import find_repository_root, load, read_table
+from gblsr_repro.config import Scope, find_repository_root, load, read_table
 from gblsr_repro.errors import UserError
 from gblsr_repro.metadata import Images
 from gblsr_repro.reporting.claims import summarize

@@ -315,7 +315,7 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     picture = tmp_path / "run/native/exemplars/seed0/gblsr_full/set14.png"
     copy = Aggregates(tmp_path / "run/aggregates", source.config)
     picture.write_bytes(b"no picture")
-    with pytest.raises(UserError, match=r"set14\.png is not a readable image"):
+    with pytest.raises(UserError, match=r"set14\.png is no picture"):
         figures.draw("qualitative", copy, tmp_path)
     picture.unlink()
     with pytest.raises(UserError, match=r"set14\.png does not exist"):

@@ -119,7 +119,7 @@ def test_the_page_has_every_claim_and_table(page: Tree) -> None:
     assert "Not the paper's experiment." in page.text
     for claim in CLAIMS.values():
         assert page.words.count(claim.sentence) >= 1, claim.id
-    assert "different conditions; would hold +2.974 dB +2.974 dB" in page.text
+    assert "different conditions; holds +2.974 dB +2.974 dB" in page.text
     frames = [attributes for attributes in page.tags("div") if attributes["class"] == "scroll"]
     assert len(page.tags("table")) + len(page.tags("img")) == len(frames)
     assert all(frame["aria-label"] for frame in frames)
@@ -142,7 +142,7 @@ def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(
 
 
 def test_a_verdict_has_its_sign_whatever_qualifies_it() -> None:
-    verdicts = ("reproduced", "reproduced, on other images", "different conditions; would hold")
+    verdicts = ("reproduced", "reproduced, on other images", "different conditions; holds")
     table = build_simple_table(("Claim", "Verdict"), [("a", verdict) for verdict in verdicts])
     page = PageSection("Page", inside=[PageSection("Claims", tables=[table])])
     html = render_html(page, "", VERDICT_STYLES)

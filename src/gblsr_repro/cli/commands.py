@@ -13,7 +13,6 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from .. import devices
 from ..config import Config, TableRow, find_arm, find_method, find_row, load, read_table
 from ..config.rows import Words
 from .arguments import ARGUMENTS, Argument
@@ -62,6 +61,8 @@ def read_options(command: Command, options: Options) -> Options:
         return options
     config = options.config = load_config(options)
     if command.uses_gpu and config["device"] != "cpu":
+        from .. import devices
+
         devices.reserve_gpu()
     if "arm" in options:
         options.arm = find_arm(options.arm)

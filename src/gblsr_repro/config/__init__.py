@@ -5,7 +5,7 @@ Modules import one way: `schema`, `rows`, `tables`, `addresses` and `items`, the
 """
 
 from .addresses import HubAddress, drop_folder, get_address, is_imported, parse_address
-from .items import MAIN_TABLE, Item, list_items, read_items
+from .items import MAIN_TABLE, Item, Scope, list_items, read_items
 from .load import (
     complete,
     find_mirror,

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
 
 from .addresses import is_imported
-from .rows import Phrases, RowName, TableRow, Title, Words, read_table
+from .rows import (
+    Phrases,
+    RowName,
+    TableRow,
+    Title,
+    WithoutBraces,
+    Words,
+    read_table,
+    split_words,
+)
 from .tables import (
     Config,
     find_repository_root,
@@ -17,6 +29,30 @@ from .tables import (
 MAIN_TABLE = (
     "tables.native:build_main"  # maker of the main tables, of which every evaluation column has one
 )
+
+
+class Scope(StrEnum):
+    """A group of numbers that depend on the same conditions."""
+
+    STRUCTURE = "structure"
+    QUALITY = "quality"
+    LOCALITY = "locality"
+    ABLATION = "ablation"
+    LATENCY = "latency"
+    COST = "cost"
+    ASR_QUALITY = "asr_quality"
+    ASR_LATENCY = "asr_latency"
+    ASR_COST = "asr_cost"
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark: native or asr."""
+        return "asr" if self.startswith("asr") else "native"
+
+    @property
+    def measure(self) -> str:
+        """The scope without its benchmark."""
+        return self.removeprefix("asr_")
 
 
 class Item(TableRow):
@@ -38,15 +74,15 @@ class Item(TableRow):
     part: str = ""
     kind: Literal["table", "figure"]
     benchmark: Literal["native", "asr", "both"]
-    paper: str
+    paper: WithoutBraces
     needs: Words = ()
     subject: str = ""
     compared: bool
     interpretations: Phrases = ()
-    scopes: Words = ()
+    scopes: Annotated[tuple[Scope, ...], BeforeValidator(split_words)] = ()
     caption_adds: Words = ()
     title: Title
-    caption: str = ""
+    caption: WithoutBraces = ""
 
 
 def read_items() -> dict[str, Item]:

@@ -91,6 +91,8 @@ Title = Annotated[
         "to be printed in the PDF",
     ),
 ]
+# What Snakemake takes wildcards from.
+WithoutBraces = Annotated[str, match(r"^[^{}]*$", "must be without { and }")]
 Checksum = Annotated[str, match(r"^[0-9a-f]{64}$", "write the 64 digits of a SHA-256")]
 Words = Annotated[tuple[str, ...], BeforeValidator(split_words)]
 FilePatterns = Annotated[Words, AfterValidator(_require_patterns)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,10 @@ from pathlib import Path
 from ..analysis.claims.cells import CELLS
 from ..analysis.claims.verdicts import CLAIMS_FILE, JudgedClaim, count_claims, read_claims
 from ..analysis.metrics import PSNR_Y, list_shown
-from ..analysis.provenance.differences import Scope
 from ..analysis.reader import BICUBIC, Aggregates, read_paper_aggregates
 from ..analysis.schemas import format_scale
 from ..analysis.statistics import Summary, compare_means, compute_pooled_p
-from ..config import load_protocol
+from ..config import Scope, load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims import count_by_topic, format_value, summarize
 from ..reporting.items import build_possible, select_items
@@ -63,11 +61,8 @@ class Part:
     source: Aggregates
 
 
-def build_page(folder: Path, parts: Sequence[Part], place: Path) -> PageSection:
-    """Build the README of a record folder from its parts, the main setup first.
-
-    `place` is where the folder will lie; its commands name it relative to the current one.
-    """
+def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
+    """Build the README of a record folder from its parts, the main setup first."""
     inside = [*compare_arms(parts)]
     inside += [section for part in parts for section in list_superres_quality(part)]
     if (folder / CLAIMS_FILE).is_file():
@@ -75,7 +70,7 @@ def build_page(folder: Path, parts: Sequence[Part], place: Path) -> PageSection:
         inside += [*count_by_arm(claims, parts[0].source), summarize_claims(claims)]
     figures = [*build_figures(folder, parts)]
     notes = find_notes(figures, select_items("figure", parts[0].source.config))
-    inside += [*figures, list_notes(notes), describe_setups(place, parts)]
+    inside += [*figures, list_notes(notes), describe_setups(folder, parts)]
     return PageSection("Record", INTRODUCTION, inside=inside, elsewhere=notes)
 
 
@@ -253,7 +248,7 @@ def list_relations(claims: Sequence[JudgedClaim]) -> list[Table]:
 # --- setups ---------------------------------------------------------------------------------------
 
 
-def describe_setups(place: Path, parts: Sequence[Part]) -> PageSection:
+def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
     """Describe all setups: their settings and command, and a line for each distinct condition."""
     conditions: dict[tuple[str, str], list[str]] = {}
     for part in parts:
@@ -274,15 +269,15 @@ def describe_setups(place: Path, parts: Sequence[Part]) -> PageSection:
     return PageSection(
         "Setups",
         f"The settings of each: {names}. The commands that measure their numbers again:",
-        code="\n".join(format_command(place, part) for part in parts),
+        code="\n".join(format_command(folder, part) for part in parts),
         inside=[PageSection("Conditions", CONDITIONS, tables=[table])],
     )
 
 
-def format_command(place: Path, part: Part) -> str:
+def format_command(folder: Path, part: Part) -> str:
     """Format the command that measures these numbers again."""
     seeds, timed_on = part.source.provenance.seeds, part.source.provenance.timed_on
-    overlay = Path(os.path.relpath(place), OVERLAYS, f"{part.setup}.yaml").as_posix()
+    overlay = f"docs/{folder.name}/{OVERLAYS}/{part.setup}.yaml"
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
     config = part.source.config
     mirrored = config["preset"] == "mirror" or config["accept_partial"]

@@ -52,7 +52,7 @@ def update(results: Path, record: Path, config: Config, setup: str) -> None:
         settings = {"results": f"results/{setup}"} | build_overlay(config)
         text = yaml.safe_dump(settings, sort_keys=False)
         write_text(folder / OVERLAYS / f"{setup}.yaml", text)
-        derive_files(folder, record, results / FIGURES if setup == MAIN else None)
+        derive_files(folder, results / FIGURES if setup == MAIN else None)
 
 
 def rebuild(record: Path) -> None:
@@ -60,7 +60,7 @@ def rebuild(record: Path) -> None:
     if not list_setups(record):
         raise UserError(f"{record} is no record: it has no {SOURCES}.")
     with _edit(record) as folder:
-        derive_files(folder, record)
+        derive_files(folder)
 
 
 @contextmanager
@@ -106,10 +106,9 @@ def _list_changes(base: Mapping[str, object], other: Mapping[str, object]) -> Co
 # --- what follows from the values -----------------------------------------------------------------
 
 
-def derive_files(folder: Path, place: Path, pictures: Path | None = None) -> None:
+def derive_files(folder: Path, pictures: Path | None = None) -> None:
     """Write what follows from the values of a record: claims.csv, figures and pages.
 
-    `place` is where the folder will lie, which the commands on its page name.
     A figure is drawn from the first setup that has its numbers. One of images or bandwidth
     fields cannot be drawn from values: it is copied from `pictures`, the figures of the main run.
     """
@@ -122,7 +121,7 @@ def derive_files(folder: Path, place: Path, pictures: Path | None = None) -> Non
     for path in sorted(pictures.glob("*.png") if pictures else []):
         if path.stem not in drawn:
             shrink_picture(path, folder / FIGURES / path.name)
-    write_text(folder / "README.md", render_markdown(build_page(folder, parts, place)))
+    write_text(folder / "README.md", render_markdown(build_page(folder, parts)))
     write_text(folder / "tables.md", render_markdown(build_tables_page(parts)))
 
 

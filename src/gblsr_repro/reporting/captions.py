@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..analysis.provenance.differences import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
+from ..analysis.provenance.differences import PAPER_PRESET, RELEASED_PRESET, Provenance
 from ..analysis.statistics import Summaries
-from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
+from ..config import BASELINE, OWN, Arm, Item, Method, Scope, list_short_names, read_arms
 from ..progress import format_count
 from ..wording import join_words
 from .items import list_differences
@@ -63,7 +63,7 @@ def compose_caption(
     if "spread" in item.caption_adds:
         scope, *_ = item.scopes
         sentences.append(_describe_error_bars(provenance, Scope(scope)))
-    conditions = _describe_timings(provenance, [Scope(name) for name in item.scopes])
+    conditions = _describe_timings(provenance, item.scopes)
     if "baselines" in item.caption_adds:
         rebuilt = [arm.short for arm in read_arms().values() if arm.group == BASELINE]
         conditions.append(

@@ -119,7 +119,7 @@ def list_claims(rows: Sequence[JudgedClaim]) -> PageSection:
             for row in of_topic
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in of_topic))}."
-        table = Table("l" * len(header), [header], [lines])
+        table = Table("", "l" * len(header), [header], [lines])
         sections.append(PageSection(topic, rules, [table]))
     labels = [f"{label} ({len(chosen)})" for label, chosen in choices.items()]
     return PageSection("Every claim", inside=sections, choices=labels, key="every-claim")

@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from ..analysis.provenance.conditions import SCOPES
-from ..analysis.provenance.differences import Provenance, Scope
+from ..analysis.provenance.differences import Provenance
 from ..analysis.schemas import find_jobs
 from ..config import MAIN_TABLE, Config, Item, list_items, read_items
 from ..errors import UserError
@@ -76,8 +76,7 @@ def list_differences(
 
     `columns` are the evaluation columns that are shown (default: all).
     """
-    scopes = [Scope(name) for name in item.scopes]
-    differences = provenance.find_differences(scopes, columns=columns)
+    differences = provenance.find_differences(item.scopes, columns=columns)
     return list(dict.fromkeys(difference.sentence for difference in differences))
 
 

@@ -44,7 +44,7 @@ class BodyRow:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its column types, header rows, groups of body rows, caption, and label in LaTeX.
+    """A table: its label in LaTeX, column types, header rows, groups of body rows, and caption.
 
     Types of columns are l, r and p (a paragraph). With a number behind it the text of l or p wraps
     in the room that the others leave, each of them its share, so that the numbers' mean is 1; with
@@ -53,11 +53,11 @@ class Table:
     header row, and some space before a row with a first cell below one without.
     """
 
+    label: str
     columns: Sequence[str]
     header: Sequence[Cells]
     groups: Sequence[Sequence[BodyRow]]
     caption: Caption = field(default_factory=Caption)
-    label: str = ""
 
     @property
     def rows(self) -> list[BodyRow]:

@@ -113,7 +113,7 @@ def build_simple_table(
     """Build a table of one header row and one group; `columns` are their types (default: left)."""
     group = [BodyRow(cells) for cells in rows]
     told = Caption(sentences=[caption] if caption else [])
-    return Table(columns or "l" * len(header), [header], [group], told)
+    return Table("", columns or "l" * len(header), [header], [group], told)
 
 
 def render_markdown(page: PageSection) -> str:

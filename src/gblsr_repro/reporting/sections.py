@@ -10,11 +10,10 @@ from ..analysis.provenance.differences import (
     RELEASED_PRESET,
     Difference,
     Provenance,
-    Scope,
 )
 from ..analysis.reader import Aggregates
 from ..analysis.training_time import RunTotals, sum_up
-from ..config import Item
+from ..config import Item, Scope
 from .layout import DASH, Cells, format_number
 from .page import PageSection, build_simple_table, list_captions
 from .tables.training_time import format_time

@@ -8,12 +8,11 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ...config import Arm, Method, read_published_times
+from ...config import Arm, Method, Scope, read_published_times
 from ..derived import PEAK
 from ..estimates import Estimate, count, maximum, total
 from ..measured import Measure, Measured, OneOrMore
 from ..metrics import LSE, METRICS
-from ..provenance.differences import Scope
 from ..reader import Aggregates, get_key, get_subject, read_printed
 from ..schemas import KEYS
 from ..subjects import METHODS

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...config import Config, load_protocol
+from ...config import Config, Scope, load_protocol
 from ...errors import UserError
 from ..estimates import Estimate, NotMeasuredError
 from ..measured import Measured
 from ..metrics import MARGINS
-from ..provenance.differences import DEVICE, SHARED_GPU, Difference, Effect, Scope
+from ..provenance.differences import DEVICE, SHARED_GPU, Difference, Effect
 from ..reader import NATIVE_TIMES, Aggregates, read_paper_aggregates
 from .cells import list_cells
 from .published import Published
@@ -82,9 +82,9 @@ def compare(claim: Claim, run: Aggregates, paper: Aggregates) -> tuple[Estimate,
     measured = claim.measure(Measured(run, paper))
     several = published.relation == "=" or len(published.values) > 1
     if several and len(measured) != len(published.values):
-        raise ValueError(
-            f"claim {claim.id!r}: the paper has {len(published.values)} numbers, measured are "
-            f"{len(measured)}"
+        raise UserError(
+            f"Claim {claim.id!r} in config/paper/claims.tsv publishes {len(published.values)} "
+            f"numbers where {len(measured)} are measured; correct it."
         )
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
@@ -164,7 +164,7 @@ def find_differences(claim: Claim, run: Aggregates, measured: Estimate) -> list[
     """Find the differences from the paper that concern the measured numbers of a claim."""
     columns = {source.dataset for source in measured.sources}
     subjects = {source.subject for source in measured.sources}
-    scopes = [Scope(claim.scope), *list_timing_scopes(measured)]
+    scopes = [claim.scope, *list_timing_scopes(measured)]
     return run.provenance.find_differences(scopes, subjects, columns)
 
 

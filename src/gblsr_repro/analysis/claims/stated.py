@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
-from ...config import TableRow, Words, find_repository_root, read_table
+from ...config import Scope, TableRow, Words, find_repository_root, read_table
+from ...errors import UserError
 from ..measured import Measure
 from ..metrics import MARGINS
 from . import diagnostics, native, structure, superres
+from .published import Published
 from .rules import AGREEMENT_RULES
 
 MEASURES = (
@@ -44,7 +46,7 @@ class Claim(TableRow):
 
     id: str
     topic: str
-    scope: str
+    scope: Scope
     where: str
     sentence: str
     rule: RuleName
@@ -55,10 +57,23 @@ class Claim(TableRow):
     rows: Words = ()
     note: str = ""
 
+    @field_validator("published")
+    @classmethod
+    def _check_published(cls, text: str) -> str:
+        """Refuse what is not made of numbers."""
+        try:
+            Published.parse(text.format(0.0) or "0")
+        except (UserError, LookupError, ValueError) as error:
+            raise ValueError("it is not made of numbers") from error
+        return text
+
     @model_validator(mode="after")
-    def _check_margin(self) -> Claim:
+    def _check_columns(self) -> Claim:
+        """Refuse columns that do not go together."""
         if self.rule in ("equals", "tie") and not self.margin:
             raise ValueError(f"the rule {self.rule!r} needs a margin")
+        if self.rows and len(self.id.split()) != 3:
+            raise ValueError("a row about several rows needs an id of three words: TABLE {} COLUMN")
         return self
 
     @property

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 
+from ...config import Scope
 from ...errors import UserError
 from ...files import write_csv
-from ..provenance.differences import Scope
 from ..reader import read_rows
 from .rules import Agreement
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...config import (
     Config,
+    Scope,
     get_dataset_title,
     list_short_names,
     load_protocol,
@@ -31,7 +32,6 @@ from .differences import (
     Difference,
     Effect,
     Provenance,
-    Scope,
 )
 from .settings import collect_settings, compare_settings
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...config import Config
+from ...config import Config, Scope
 from ...dependencies import RELEASED
 from ...metadata import Images, ReleasedOrigin, read_metadata
 from ..schemas import (
@@ -19,7 +19,6 @@ from ..schemas import (
     expand_pattern,
     list_inputs,
 )
-from .differences import Scope
 
 SCOPES = {  # the numbers that a provenance file is about
     "provenance_native": (Scope.QUALITY, Scope.LATENCY, Scope.COST),

@@ -11,36 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from ...config import Scope
 from ...errors import UserError
 from ...files import read_json_map
 
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution"}
 PAPER_PRESET, RELEASED_PRESET = "paper", "released"
 DEVICE, SHARED_GPU = "device", "shared GPU"  # names of differences
-
-
-class Scope(StrEnum):
-    """A group of numbers that depend on the same conditions."""
-
-    STRUCTURE = "structure"
-    QUALITY = "quality"
-    LOCALITY = "locality"
-    ABLATION = "ablation"
-    LATENCY = "latency"
-    COST = "cost"
-    ASR_QUALITY = "asr_quality"
-    ASR_LATENCY = "asr_latency"
-    ASR_COST = "asr_cost"
-
-    @property
-    def benchmark(self) -> str:
-        """The benchmark: native or asr."""
-        return "asr" if self.startswith("asr") else "native"
-
-    @property
-    def measure(self) -> str:
-        """The scope without its benchmark."""
-        return self.removeprefix("asr_")
 
 
 class Effect(StrEnum):

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...config import (
     Config,
+    Scope,
     TableRow,
     find_repository_root,
     find_row,
@@ -26,7 +27,7 @@ from ...config.rows import Words
 from ...dependencies import collect_dependencies, identify_run, select_settings
 from ...wording import join_words
 from .conditions import Json, RunMetadata, collect_seeds
-from .differences import Difference, Scope
+from .differences import Difference
 
 RULES_OF_SCOPES = {  # the rules that measure numbers of what was trained
     Scope.QUALITY: ("standardize", "evaluate"),

@@ -38,8 +38,9 @@ LEAD_OTHER_SETS = (
 def build_tables(source: Aggregates, item: Item) -> list[Table]:
     """Build the tables of an item with their captions; `UserError` names what is missing."""
     sheets: list[Sheet] = [sheet.leave_out_beside_rows() for sheet in build_item(item, source)]
-    captions = [_compose_caption(sheet, source, item) for sheet in sheets]
-    return _name_tables([*map(set_table, sheets)], captions, item.item)
+    return [
+        replace(set_table(sheet), caption=_compose_caption(sheet, source, item)) for sheet in sheets
+    ]
 
 
 def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
@@ -61,15 +62,9 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
     if "asr_latency" in item.needs and not times_the_papers_sets(source.config):
         lead.append(LEAD_OTHER_SETS)
     title = f"{item.title}, beside the paper's values"
-    captions = [_compose_caption(sheet, source, item, title, lead) for sheet in measured]
-    return _name_tables(tables, captions, item.item + BESIDE_PAPER)
-
-
-def _name_tables(tables: Sequence[Table], captions: Sequence[Caption], name: str) -> list[Table]:
-    """Give the tables of an item their captions and labels; those after the first are numbered."""
     return [
-        replace(table, caption=caption, label=f"{name}_{place}" if place > 1 else name)
-        for place, (table, caption) in enumerate(zip(tables, captions, strict=True), start=1)
+        replace(table, caption=_compose_caption(sheet, source, item, title, lead))
+        for table, sheet in zip(tables, measured, strict=True)
     ]
 
 
@@ -91,6 +86,7 @@ def set_table(sheet: Sheet) -> Table:
             rows.append(BodyRow([row.name, *cells]))
         groups.append(rows)
     return Table(
+        sheet.label,
         [sheet.name_type, *(column.type for column in sheet.columns)],
         sheet.header,
         groups,
@@ -119,6 +115,7 @@ def set_table_beside(measured: Sheet, fast: Sheet, paper: Texts) -> Table:
                 rows.append(BodyRow(["", FAST_PATH, *times]))
         groups.append(rows)
     return Table(
+        f"{measured.label}-vs-paper",
         [measured.name_type, "l", *(column.type for column in columns)],
         [[cells[0], "", *cells[1:]] for cells in measured.header],
         groups,

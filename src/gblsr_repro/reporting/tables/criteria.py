@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Collection
 
 from ...analysis.criteria import COMPOSITE, INFERENCE_COST, QUALITY_PARTS, Outcome, judge_criteria
-from ...analysis.provenance.differences import SHARED_GPU, Scope
+from ...analysis.provenance.differences import SHARED_GPU
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
+from ...config import Scope
 from ..layout import format_difference
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 
@@ -49,7 +50,7 @@ def build_gates(source: Aggregates) -> list[Sheet]:
         SheetColumn("result", "Result", lambda gate: texts[gate][2], "l0.85"),
     ]
     rows = [SheetRow((gate,), name) for gate, (name, *_) in texts.items()]
-    return [Sheet("p1.05", ["Criterion / sub-condition"], columns, [SheetGroup(rows)])]
+    return [Sheet("gates", "p1.05", ["Criterion / sub-condition"], columns, [SheetGroup(rows)])]
 
 
 def _format_outcome(met: bool | None) -> str:
@@ -119,7 +120,7 @@ def build_locality(source: Aggregates) -> list[Sheet]:
     rows = [
         SheetRow((arm.arm,), f"**{arm.name}**" if arm.arm in control else arm.name) for arm in arms
     ]
-    return [Sheet("l1", ["Arm"], columns, [SheetGroup(rows)], notes)]
+    return [Sheet("locality", "l1", ["Arm"], columns, [SheetGroup(rows)], notes)]
 
 
 def _format_criteria(source: Aggregates, arm: str) -> str:

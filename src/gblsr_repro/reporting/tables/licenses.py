@@ -29,7 +29,7 @@ def build_licenses(source: Aggregates) -> list[Sheet]:
         SheetGroup([SheetRow((title,), title) for title in part], heading)
         for heading, part in parts.items()
     ]
-    return [Sheet("p0.64", ["Asset"], columns, groups)]
+    return [Sheet("licenses", "p0.64", ["Asset"], columns, groups)]
 
 
 def _format_link(address: str) -> str:

@@ -34,7 +34,8 @@ def build_main(source: Aggregates, dataset: str) -> list[Sheet]:
         SheetColumn("inference_ms", "inf ms", time, digits=2, timed=True),
         SheetColumn("params", "#params", parameters, thousands=True),
     ]
-    return [_build_quality(source, ["Arm"], columns, source.benchmark_arms, [dataset])]
+    label = f"main-{dataset}"
+    return [_build_quality(source, label, ["Arm"], columns, source.benchmark_arms, [dataset])]
 
 
 def build_lse(source: Aggregates) -> list[Sheet]:
@@ -53,7 +54,8 @@ def build_lse(source: Aggregates) -> list[Sheet]:
             _build_quality_column(source, dataset, metric, name_dataset(source, "native", dataset))
             for dataset, metric in product(sets, (LSE, PSNR))
         ]
-        sheets.append(_build_quality(source, ["", "Arm"], columns, arms))
+        label = f"lse-{len(sheets) + 1}" if sheets else "lse"
+        sheets.append(_build_quality(source, label, ["", "Arm"], columns, arms))
     source.require(sheets, "native", "LSE of the GB-LSR arms")
     return sheets
 
@@ -80,6 +82,7 @@ def _build_quality_column(
 
 def _build_quality(
     source: Aggregates,
+    label: str,
     corner: Sequence[str],
     columns: Sequence[SheetColumn],
     arms: Mapping[str, Arm],
@@ -103,6 +106,7 @@ def _build_quality(
         name_own_rows(arms.values()),
     ]
     return Sheet(
+        label,
         "l1",
         corner,
         columns,
@@ -143,7 +147,7 @@ def build_winners(source: Aggregates) -> list[Sheet]:
         if any(find_best_arms(source, dataset, m, source.compared) for m in (PSNR, LPIPS))
     ]
     source.require(rows, "native", "PSNR or LPIPS to compare")
-    return [Sheet("l", ["Dataset"], columns, [SheetGroup(rows)])]
+    return [Sheet("winners", "l", ["Dataset"], columns, [SheetGroup(rows)])]
 
 
 def _build_best_column(
@@ -194,7 +198,7 @@ def build_fairness(source: Aggregates) -> list[Sheet]:
         SheetColumn("ratio", "ratio", lambda arm: Summary(budget[arm].ratio), digits=3, unit="×"),
         SheetColumn("notes", "Decoder / notes", lambda arm: source.arms[arm].note, "p1.14"),
     ]
-    return [Sheet("l0.86", ["Arm"], columns, [SheetGroup(rows)], notes)]
+    return [Sheet("fairness", "l0.86", ["Arm"], columns, [SheetGroup(rows)], notes)]
 
 
 def _describe_sizes(config: Config) -> str | None:

@@ -93,12 +93,14 @@ class Sheet:
     """A table before its cells are formatted; what is not said here is that of `layout.Table`.
 
     `name_type` is the type of the column of names, and `corner` its heading, in one header row or
-    two. `notes` are sentences of the caption about what was measured, `evaluation_columns` those of
-    the configuration that the table is about (None: all). Where numbers are bold, so are those that
-    a test at the level `significance` does not distinguish from the best. `printed` are texts, by
-    row and column, that stand instead of what is read.
+    two. The `label` is that of the paper's table. `notes` are sentences of the caption about what
+    was measured, `evaluation_columns` those of the configuration that the table is about (None:
+    all). Where numbers are bold, so are those that a test at the level `significance` does not
+    distinguish from the best. `printed` are texts, by row and column, that stand instead of what is
+    read.
     """
 
+    label: str
     name_type: str
     corner: Sequence[str]
     columns: Sequence[SheetColumn]

@@ -110,7 +110,7 @@ def build_asr_latency(source: Aggregates) -> list[Sheet]:
     notes = [describe_parameters(source, methods), efficiency.describe_seeds(methods)]
     corner = ["Method", ""]
     return [
-        Sheet("l1", corner, columns, groups, notes, sets),
+        Sheet("asr_latency_main", "l1", corner, columns, groups, notes, sets),
     ]
 
 
@@ -172,7 +172,8 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Sheet]:
         _list_partial_variants(efficiency, [name for name in methods if name != base]),
         efficiency.describe_seeds(methods),
     ]
-    return [Sheet("l1", ["Variant", ""], columns, [SheetGroup(rows)], notes)]
+    label, corner = f"asr_pareto_{part}", ["Variant", ""]
+    return [Sheet(label, "l1", corner, columns, [SheetGroup(rows)], notes)]
 
 
 def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:

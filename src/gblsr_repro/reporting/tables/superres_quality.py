@@ -24,20 +24,23 @@ def build_asr_quality(source: Aggregates, scales: str) -> list[Sheet]:
     """
     trained = source.config["asr"]["trained_scales"]
     if scales == "trained":
-        return [_build_grid(source, PSNR_Y, trained)]
+        return [_build_grid(source, PSNR_Y, trained, "asr_quality_main")]
     untrained = [scale for scale in source.config["asr"]["scales"] if scale not in trained]
     if not untrained:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
-    return [_build_grid(source, PSNR_Y, untrained)]
+    return [_build_grid(source, PSNR_Y, untrained, "asr_quality_ood")]
 
 
 def build_asr_quality_at_every_scale(source: Aggregates) -> list[Sheet]:
     """Build Tables 14 and 15: PSNR-Y and SSIM-Y at every scale."""
     scales = source.config["asr"]["scales"]
-    return [_build_grid(source, metric, scales) for metric in SUPERRES]
+    return [
+        _build_grid(source, metric, scales, f"asr_quality_full_{label}")
+        for metric, label in zip(SUPERRES, ("psnr", "ssim"), strict=True)
+    ]
 
 
-def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float]) -> Sheet:
+def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float], label: str) -> Sheet:
     """Build one block of methods per evaluation set, with one column per scale."""
     keys = [format_scale(scale) for scale in scales]
     methods, sets = select_compared_methods(source), [*source.config["asr"]["evaluate"]]
@@ -83,7 +86,7 @@ def _build_grid(source: Aggregates, metric: Metric, scales: Sequence[float]) -> 
         describe_parameters(source, methods),
     ]
     names = "l1" if len(keys) > 3 else "l"  # names wrap where the numbers need the width
-    return Sheet(names, ["Method"], columns, groups, notes)
+    return Sheet(label, names, ["Method"], columns, groups, notes)
 
 
 def describe_parameters(source: Aggregates, methods: Iterable[str]) -> str | None:

@@ -80,8 +80,8 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
     body = [[*map(build_row, papers)], [SheetRow((TOTAL,), "**Total**", strong=("runs", "total"))]]
     body += [[build_row(OWN)]] if OWN in groups else []
     devices = join_words(whole.devices, "or") if whole.devices else "a device that is not recorded"
-    notes = [f"Trained on {devices}"]
-    return Sheet("p1", ["Training group"], columns, [*map(SheetGroup, body)], notes)
+    label, corner = f"compute_{benchmark}", ["Training group"]
+    return Sheet(label, "p1", corner, columns, [*map(SheetGroup, body)], [f"Trained on {devices}"])
 
 
 def _count_runs(runs: int, members: int, noun: str) -> str:
