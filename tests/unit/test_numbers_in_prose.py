@@ -166,8 +166,15 @@ def ablate(arm: str, metric: str) -> float:
     return mean(VALUES["main", "ablation", "", arm, "", metric]) - mean(control)
 
 
-def count_seeds(setup: str) -> str:
-    return NUMBERS[len(seeds("gblsr_scalar", "psnr", setup)[0])]
+def count_seeds(setup: str, *arms: str) -> str:
+    """The number of seeds that each of these arms has."""
+    (count,) = {len(numbers) for arm in arms for numbers in seeds(arm, "psnr", setup)}
+    return NUMBERS[count].lower()
+
+
+def show_lead(arm: str, setup: str) -> str:
+    psnr, lpips = (lead(here, metric, here(arm, metric, setup)) for metric in ("psnr", "lpips"))
+    return f"{show(psnr)} dB, and by {show(lpips, 3)} in LPIPS"
 
 
 def describe_native() -> list[str]:
@@ -176,6 +183,10 @@ def describe_native() -> list[str]:
         subtract(here("gblsr_scalar", metric, few), here("gblsr_scalar", metric))
         for metric in ("psnr", "ssim", "lpips")
     )
+    lower = {
+        arm: subtract(*([x[0] for x in seeds(arm, "psnr", setup)] for setup in ("main", few)))
+        for arm in ("gblsr_full", "gblsr_fixed")
+    }
     native, narrow = (
         [row["commit"] for row in RUNS if (row["setup"], row["benchmark"]) == key]
         for key in (("main", "native"), ("asr_narrow", "asr"))
@@ -197,11 +208,15 @@ def describe_native() -> list[str]:
         f"It is {show(lead(here, 'psnr'))} dB above the best baseline on Kodak, Set14 and Urban100 "
         f"(paper: {show(lead(published, 'psnr'))}), and {show(lead(here, 'lpips'), 3)} below the "
         f"best baseline in LPIPS (paper: {show(lead(published, 'lpips'), 3)})",
-        f"{count_seeds(few)} seeds of Scalar were trained on 8,192 pixels like the baselines: they "
-        f"lead by {show(lead(here, 'psnr', here('gblsr_scalar', 'psnr', few)))} dB, and by "
-        f"{show(lead(here, 'lpips', here('gblsr_scalar', 'lpips', few)), 3)} in LPIPS",
-        f"their PSNR is within {max(map(abs, psnr)):.2f} dB, SSIM {span(ssim, 3)} lower and LPIPS "
-        f"{span(lpips, 3)} lower",
+        f"{count_seeds(few, 'gblsr_scalar').capitalize()} seeds of Scalar were trained on 8,192 "
+        f"pixels like the baselines: they lead by {show_lead('gblsr_scalar', few)}",
+        f"Of Full and Fixed there is {count_seeds(few, 'gblsr_full', 'gblsr_fixed')} seed each on "
+        f"8,192: Full leads by {show_lead('gblsr_full', few)}, Fixed by "
+        f"{show_lead('gblsr_fixed', few)}",
+        f"Beside the same seed on all pixels Full's PSNR is {span(lower['gblsr_full'])} dB lower "
+        f"and Fixed's {span(lower['gblsr_fixed'])} dB",
+        f"Scalar's PSNR is within {max(map(abs, psnr)):.2f} dB, SSIM {span(ssim, 3)} lower and "
+        f"LPIPS {span(lpips, 3)} lower",
         f"**Scalar, Fixed and Full** are within {bound(family, 'psnr', 2)} dB, "
         f"{bound(family, 'ssim')} of SSIM and {bound(family, 'lpips')} of LPIPS",
         f"Here Full ends {show(full)} dB below Scalar",
