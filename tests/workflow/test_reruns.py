@@ -163,7 +163,7 @@ ROWS = [
     # images
     edits("a title and a checksum of config/datasets.tsv",
           ("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof "),
-          ("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:12"),
+          ("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:" + 64 * "1"),
           cheap=SEEN),
     edit("config/datasets.tsv", "rocket.jpg}\t2", "rocket.jpg,cat.png}\t3",
          {("fetch", "demo_kodak"), ("standardize_kodak", "")} | each("evaluate", SHOWN) | TIMED
