@@ -68,4 +68,4 @@ def name_network_settings() -> str:
     It is what the environment says of proxies and certificates.
     """
     names = [name for name in os.environ if name.upper() in NETWORK_SETTINGS and os.environ[name]]
-    return f" and what {join_words(sorted(names))} in the environment says" if names else ""
+    return f" and {join_words(sorted(names))} in the environment" if names else ""

@@ -115,7 +115,7 @@ def test_wrong_certificates_and_proxies_are_named(tmp_path, monkeypatch, name, v
         monkeypatch.delenv(other.lower(), raising=False)
     monkeypatch.setenv(name, value)
     monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
-    told = f"^https://127.0.0.1:9/x cannot be fetched.* and what {name} in the environment says"
+    told = f"^https://127.0.0.1:9/x cannot be fetched.* and {name} in the environment"
     with pytest.raises(UserError, match=told):
         download_file(open_session(), "https://127.0.0.1:9/x", tmp_path / "x", 10, accept)
 

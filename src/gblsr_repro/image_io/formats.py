@@ -50,7 +50,8 @@ def check_output(path: Path | str, size: Size, alpha: bool) -> Format:
         raise UserError(f"{path} cannot hold transparency; write a .png file.")
     if form.largest and max(size) > form.largest:
         raise UserError(
-            f"{path} would have {size[0]} x {size[1]} pixels, but a side of a {form.name} file has "
-            f"at most {form.largest}; write a .png file, or choose a smaller scale or crop."
+            f"{path} would have {size[1]} x {size[0]} pixels (width x height), but a side of a "
+            f"{form.name} file has at most {form.largest}; write a .png file, or choose a smaller "
+            "scale or crop."
         )
     return form

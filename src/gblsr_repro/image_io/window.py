@@ -98,8 +98,8 @@ def _check_pixels(height: float, width: float, means: str) -> None:
     """Raise `UserError` where an output would have more than `MAX_OUTPUT_PIXELS`."""
     if height * width > MAX_OUTPUT_PIXELS:
         raise UserError(
-            f"The output would have {height:.7g} x {width:.7g} pixels, more than "
-            f"{MAX_OUTPUT_PIXELS // 1_000_000} megapixels; choose a smaller {means} or crop."
+            f"The output would have {width:.7g} x {height:.7g} pixels (width x height), more "
+            f"than {MAX_OUTPUT_PIXELS // 1_000_000} megapixels; choose a smaller {means} or crop."
         )
 
 
