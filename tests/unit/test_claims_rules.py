@@ -12,7 +12,6 @@ from gblsr_repro.analysis.claims.rules import AGREEMENT_RULES, Agreement, Findin
 from gblsr_repro.analysis.estimates import Estimate
 from gblsr_repro.analysis.metrics import MARGINS, Margin
 from gblsr_repro.config import find_repository_root
-from gblsr_repro.errors import UserError
 
 HOLDS, UNDECIDED, FAILS, SHOWN = Agreement
 ERROR = 0.1  # of every estimate below, of two sides with three seeds each
@@ -147,5 +146,5 @@ def test_the_paper_s_numbers_are_shown_as_printed() -> None:
     assert str(Published.parse("<= 1528")) == "≤ 1,528"
     assert Published.parse("> 0").format_measured([0.02814]) == "0.0281"
     assert Published.parse("-0.091").format_measured([0.155]) == "+0.155"  # signed as published
-    with pytest.raises(UserError, match="not made of numbers"):
+    with pytest.raises(ValueError, match="not made of numbers"):
         Published.parse("about 3")

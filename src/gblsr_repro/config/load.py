@@ -23,7 +23,7 @@ from .tables import PROTOCOL, Config, find_repository_root, merge, read_base, re
 
 SETTINGS_FOLDER = "settings"  # of the results, for the configurations that jobs were planned with
 AnyProtocol = TypeVar("AnyProtocol", bound=Protocol)
-PLANNED_FILE = rf".*\b{SETTINGS_FOLDER}/[0-9a-f]{{16}}\.json"  # named by a checksum
+PLANNED_FILE = rf"(.*/)?{SETTINGS_FOLDER}/[0-9a-f]{{16}}\.json"  # named by a checksum
 PLANNED = "GBLSR_SETTINGS_"  # begins the names of environment variables that hold them
 
 

@@ -46,7 +46,9 @@ class SourceImage:
         try:
             content = self.file.read_bytes() if self.file.is_file() else b""
         except OSError as error:
-            raise UserError(f"{self.file} cannot be read: {error.strerror}.") from error
+            raise UserError(
+                f"{self.file} cannot be read: {error.strerror}; make it readable."
+            ) from error
         if hashlib.sha256(content).hexdigest() != self.entry.sha256:
             raise self.dataset.build_changed_error(self.entry.path)
         return content

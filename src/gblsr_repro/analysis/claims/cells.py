@@ -177,12 +177,14 @@ def list_training_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
                     margin="time",
                     published=form.format(published / seconds),
                     unit=unit,
-                    compute=partial(compute_time, members, summarize, seconds),
+                    compute=partial(
+                        compute_time, subjects=members, summarize=summarize, unit=seconds
+                    ),
                 )
 
 
 def compute_time(
-    subjects: OneOrMore, summarize: Callable[[Estimate], Estimate], unit: int, run: Measured
+    run: Measured, subjects: OneOrMore, summarize: Callable[[Estimate], Estimate], unit: int
 ) -> Estimate:
     """Compute the longest or the total time of training runs, in a unit of seconds."""
     return summarize(run.seconds(subjects) / unit)

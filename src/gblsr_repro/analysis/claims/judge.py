@@ -31,7 +31,7 @@ from .cells import list_cells
 from .published import Published
 from .rules import AGREEMENT_RULES, Agreement, Finding
 from .stated import CLAIMS, Claim
-from .verdicts import APART, VERDICTS, JudgedClaim, Verdict, write_claims
+from .verdicts import SHOWN_ALONE, VERDICTS, JudgedClaim, Verdict, write_claims
 
 
 def judge_results(aggregates: Path, output: Path, config: Config) -> list[JudgedClaim]:
@@ -126,7 +126,7 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
         else "",
         verdict=verdict,
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
-        agreement="" if verdict in APART and verdict != Verdict.FROM_CODE else finding.agreement,
+        agreement="" if verdict in SHOWN_ALONE else finding.agreement,
         reason=finding.reason,
         differences="" if claim.scope == Scope.STRUCTURE else sentences,
     )

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import UserError
-
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 
 
@@ -26,7 +24,10 @@ class Published:
 
     @classmethod
     def parse(cls, text: str) -> Published:
-        """Parse one number, several numbers between slashes, or bounds (<= 1.0 / 2.0)."""
+        """Parse one number, several numbers between slashes, or bounds (<= 1.0 / 2.0).
+
+        Raises `ValueError` for anything else.
+        """
         relation, _, rest = text.partition(" ")
         if relation not in BOUNDS:
             relation, rest = "=", text
@@ -34,7 +35,7 @@ class Published:
         try:
             values = tuple(map(float, numbers))
         except ValueError as error:
-            raise UserError(f"The published value {text!r} is not made of numbers.") from error
+            raise ValueError("it is not made of numbers") from error
         decimals = max(len(n.partition("e")[0].partition(".")[2]) for n in numbers)
         style = "e" if "e" in numbers[0] else "f"
         return cls(relation, values, decimals, style, numbers[0].startswith(("+", "-")))

@@ -37,6 +37,9 @@ VERDICTS = {
 }
 """The verdict under the paper's conditions."""
 
+SHOWN_ALONE = (Verdict.OTHER_DEVICE, Verdict.NOT_JUDGED)
+"""The verdicts on numbers that say nothing of the claim."""
+
 
 @dataclass(frozen=True)
 class JudgedClaim:
