@@ -187,8 +187,8 @@ def build_fairness(source: Aggregates) -> list[Sheet]:
     outside = [arm.name for arm in arms if budget[arm.arm].in_band is False]
     judged = f"{join_words(outside) if outside else 'no arm'} outside the band"
     notes = [
-        f"F1 asks for the trainable parameters of {anchor.name} within a factor of {band:g}; "
-        + (judged if anchor.arm in budget else "that arm is not in this run"),
+        f"F1 allows a factor of {band:g} between an arm's trainable parameters and those of "
+        f"{anchor.name}; " + (judged if anchor.arm in budget else "that arm is not in this run"),
         _describe_sizes(source.config),
     ]
     columns = [
