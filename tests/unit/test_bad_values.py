@@ -57,7 +57,6 @@ def test_results_that_would_lie_among_other_files(results, sentence, tmp_path, m
         ("a: caf\u00e9\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8."),
         (b"seeds: [010]\n", r"line 1, column 9: 010 would be 8; write the number without leading"),
         (b"steps: 3:20\n", "line 1, column 8: 3:20 would be 200; write the number without leading"),
-        (b"lpips: -1:30.5\n", "line 1, column 8: -1:30.5 would be -90.5; write the number"),
         (b"a: 2026-13-45\n", "month must be in 1..12"),
     ],
 )
@@ -65,6 +64,15 @@ def test_an_overlay_that_is_not_what_it_seems(content, sentence, tmp_path):
     path = tmp_path / "overlay.yaml"
     path.write_bytes(content)
     with pytest.raises(UserError, match=re.escape(sentence)):
+        read_yaml(path)
+
+
+def test_an_overlay_in_json_that_is_missing_or_none(tmp_path):
+    path = tmp_path / "overlay.json"
+    with pytest.raises(UserError, match=r"^Config file .* does not exist; check the name"):
+        read_yaml(path)
+    path.write_text("{,}")
+    with pytest.raises(UserError, match=r"overlay\.json cannot be read: Expecting .*; correct it"):
         read_yaml(path)
 
 

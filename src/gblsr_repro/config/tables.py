@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import Field, ValidationInfo, field_validator
 
 from ..errors import UserError
-from ..files import read_json_map
 from ..validation import match
 from ..wording import shorten, suggest
 from .rows import (
@@ -65,11 +65,11 @@ def get_setting(config: Config, name: str) -> Any:
     return value
 
 
-class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in Python
-    """A YAML loader that refuses a map with the same key twice; YAML would take the last."""
+class _StrictLoader(yaml.CSafeLoader):  # ten times as fast as the loader in Python
+    """A YAML loader that refuses repeated keys, and numbers that YAML takes for others."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Construct a map; raise `yaml.YAMLError` where a key comes twice."""
+        """Construct a map; raise `yaml.YAMLError` where a key comes twice: YAML takes the last."""
         keys: set[str] = set()
         for key, _ in node.value:
             name = str(key.value)
@@ -82,37 +82,28 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
     def construct_integer(self, node: yaml.ScalarNode) -> int:
         """Construct an integer; raise `yaml.YAMLError` for 010 and 3:20, to YAML 8 and 200."""
         value = self.construct_yaml_int(node)
-        is_octal = re.match(r"[-+]?0[0-7_]", node.value) is not None
-        return _refuse_notation(node, value) if is_octal or ":" in node.value else value
-
-    def construct_number(self, node: yaml.ScalarNode) -> float:
-        """Construct a number; raise `yaml.YAMLError` for 1:30.5, to YAML 90.5."""
-        value = self.construct_yaml_float(node)
-        return _refuse_notation(node, value) if ":" in node.value else value
+        if ":" in node.value or re.match(r"[-+]?0[0-7_]", node.value):
+            problem = f"{node.value} would be {value}; write the number without leading zeros or :"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return value
 
 
-def _refuse_notation(node: yaml.ScalarNode, value: float) -> NoReturn:
-    """Raise `yaml.YAMLError` for a number that YAML takes for another than it looks like."""
-    problem = f"{node.value} would be {value}; write the number without leading zeros or :"
-    raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-
-
-_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _UniqueKeyLoader.construct_integer)
-_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:float", _UniqueKeyLoader.construct_number)
+_StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_integer)
 
 
 def read_yaml(path: Path | str) -> Config:
     """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
-    if Path(path).suffix == ".json":
-        return read_json_map(path)  # which writes 1e-05, to YAML a text
     try:
         text = Path(path).read_text(encoding="utf-8")
-        value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)
+        if Path(path).suffix == ".json":
+            value = json.loads(text)  # which writes 1e-05, to YAML a text
+        else:
+            value = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error
     except UnicodeDecodeError as error:
         raise UserError(f"Config file {path} is not UTF-8 text; save it as UTF-8.") from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: no such date, too many digits
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: no JSON, no such date
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition(";")[0]
