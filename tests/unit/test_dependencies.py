@@ -161,6 +161,7 @@ def write_flat(folder, text):
         (FLAT.replace('"patch")', '"hiden")'), r"names the setting 'hiden' .* mean 'hidden'"),
         (FLAT.replace("SETTINGS", "SETINGS"), r"FlatDecoder must list the settings that it reads"),
         (FLAT.replace('("features", "patch")', "NAMES"), r"line 12: SETTINGS must list names in"),
+        (FLAT.replace(', "patch")', ")"), r"SETTINGS must list names in .* or \(\"patch\",\)"),
         (FLAT.replace("class Flat", "class Even"), r"no class 'FlatDecoder'.* 'EvenDecoder'"),
     ],
 )

@@ -98,11 +98,14 @@ def _assigns_settings(statement: ast.Assign | ast.AnnAssign) -> bool:
 
 
 def _evaluate_settings(statement: ast.Assign | ast.AnnAssign, file: Path) -> tuple[str, ...]:
-    """Evaluate the literal of SETTINGS; `UserError` for anything else."""
+    """Evaluate the literal of SETTINGS, a tuple or list of names; `UserError` for anything else."""
     try:
-        return tuple(ast.literal_eval(statement.value))  # type: ignore[arg-type]
-    except (ValueError, TypeError) as error:
+        names = ast.literal_eval(statement.value)  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        names = None
+    if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
         raise UserError(
             f"{file}, line {statement.lineno}: SETTINGS must list names in quotes, as in "
-            '("features", "patch"); correct it.'
-        ) from error
+            '("features", "patch") or ("patch",); correct it.'
+        )
+    return tuple(names)
