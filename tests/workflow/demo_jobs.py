@@ -65,8 +65,8 @@ def timed(names: Iterable[str]) -> Jobs:
 
 
 STANDARDIZED = standardized({*COLUMNS, "train"})
-NATIVE = STANDARDIZED | {("regions", "validation")} | trained(ARMS) | TIMED
-ASR = {("asr_standardize", "train")} | asr_trained(METHODS)
+NATIVE = STANDARDIZED | {("regions", "")} | trained(ARMS) | TIMED
+ASR = {("asr_standardize", "")} | asr_trained(METHODS)
 NOTHING: Jobs = set()
 IMPORTS = {"import_arm", "import_method"}
 COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED} | {"fetch", *IMPORTS}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 BLOCK = re.compile(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", re.MULTILINE)
 WILDCARDS = re.compile(r"    wildcards: (.*)\n")
-ABOUT = ("arm", "method", "row", "array", "dataset")
+ABOUT = ("arm", "method", "row", "dataset")
 
 Jobs = set[tuple[str, str]]
 

@@ -227,7 +227,7 @@ ROWS = [
         | each("asr_latency", ["liif_edsr"]) | ENLARGED, SEEN),
     # what is measured
     setting(f"{METRICS}.ssim_sigma", 2.0, MEASURED),
-    setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "validation")}),
+    setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "")}),
     setting("diagnostics.images", 2, FIELDS | each("evaluate_validation", ABLATED)),
     setting("latency.passes", 2, TIMED | ASR_TIMED),
     # what is shown: seconds

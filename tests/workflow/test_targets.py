@@ -18,6 +18,7 @@ STANDARDIZED = {f"standardize_{name}" for name in ARRAYS}
 TARGETS = {"all", "claims", "report", "pdf",
            "native", "native_claims", "native_report", "native_timing",
            "asr", "asr_claims", "asr_report", "asr_train", "asr_eval", "asr_timing", "bicubic",
+           "regions", "asr_standardize",
            *(f"aggregate_{job}" for job in schemas.JOBS),
            *(f"show_{group}" for group in group_items(SETTINGS)),
            *STANDARDIZED,

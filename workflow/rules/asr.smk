@@ -7,13 +7,11 @@ rule asr_standardize:
     input:
         expand(f"{R}/sources/{{dataset}}.csv", dataset=config["asr"]["train"]),
     output:
-        array=f"{R}/asr/arrays/{{array}}.npy",
-        index=f"{R}/asr/arrays/{{array}}.csv",
-        record=f"{R}/asr/arrays/{{array}}.json",
+        array=f"{R}/asr/arrays/train.npy",
+        index=f"{R}/asr/arrays/train.csv",
+        record=f"{R}/asr/arrays/train.json",
     log:
-        f"{R}/logs/asr_standardize/{{array}}.log",
-    wildcard_constraints:
-        array="train",
+        f"{R}/logs/asr_standardize.log",
     retries: 1
     conda:
         "../../envs/gblsr.yaml"

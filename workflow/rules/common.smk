@@ -92,9 +92,8 @@ if workflow.is_main_process:
 SEEDS = config["seeds"]
 IMPORTED = config["released"]  # arms and methods whose weights are imported and not trained
 COLUMNS = list(config["native"]["data"]["evaluate"])
-SPLITS = ["train", "validation"]
 # The arrays by the job that makes them: of both splits, and of each evaluation column.
-ARRAYS = {"train": SPLITS} | {column: [column] for column in COLUMNS}
+ARRAYS = {"train": ["train", "validation"]} | {column: [column] for column in COLUMNS}
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
 ASR_SETS = list(config["asr"]["evaluate"].values())
 ASR_TIMED = list(
@@ -106,19 +105,12 @@ SCALES = config["asr"]["scales"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 GROUPS = group_items(config)
 AGGREGATED = {job: schemas.list_made(job, config) for job in schemas.JOBS}
-# Whose claims and page are made, by what begins the names of their rules: of everything, and of each
-# benchmark alone, of super-resolution what needs no times, which take hours.
-PAGES = {
-    "": ["native", "structure", "runs", "diagnostics", "asr_quality", "asr_latency"],
-    "native_": ["native", "structure", "runs", "diagnostics"],
-    "asr_": ["structure", "asr_quality"],
-}
 # Timed jobs run alone: they take all that --cores gives. The profile for clusters gives them one.
 ALL_CORES = 10_000
 # As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
 # (see `gblsr_repro.devices`), so that too many wait and do not disturb each other.
 GPU = config["cluster"]["gpu"]
-# The pictures that are compared, of one seed.
+# The pictures that are compared; those of the lowest seed are shown.
 EXEMPLARS = expand(
     f"{R}/{schemas.EXEMPLAR}",
     subject=[evaluation.TRUTH, *BENCHMARK],
@@ -132,6 +124,7 @@ ASR_EXEMPLARS = expand(
     scale=map(schemas.format_scale, evaluation.list_compared_scales(config)),
     allow_missing=True,
 )
+SHOWN_EXEMPLARS = expand(EXEMPLARS, seed=min(SEEDS))
 LINEAR = [arm for arm, row in ARMS.items() if row.diagnostic == "linear"]
 ADAPTIVE = schemas.list_subjects("locality", config)
 # Whose mean colors the page of a demo begins with.
@@ -143,7 +136,6 @@ MEMORY = config["cluster"]["memory_mb"]
 
 wildcard_constraints:
     dataset="[A-Za-z0-9_]+",
-    array="|".join([*SPLITS, *COLUMNS]),
     arm="|".join(ARMS),
     method="|".join(METHODS),
     seed="|".join(map(str, SEEDS)),
@@ -228,7 +220,7 @@ def list_inputs_of_aggregates(job):
 def list_inputs_of_items(items):
     """Return the aggregates that items of a group are made from, and what two figures show beside."""
     names = [item.item for item in items]
-    pictures = expand(EXEMPLARS, seed=min(SEEDS)) if QUALITATIVE in names else []
+    pictures = SHOWN_EXEMPLARS if QUALITATIVE in names else []
     fields = expand(f"{R}/{schemas.FIELDS}", benchmark="native", subject=LINEAR, seed=SEEDS)
     return [
         *list_aggregates(list_jobs(items[0])),
@@ -275,20 +267,6 @@ def list_items(*benchmarks, timed=True):
     items = [item for item in items if timed or "asr_latency" not in item.needs]
     arrays = DEMO_ARRAYS if "native" in benchmarks else []
     return [path for item in items for path in list_files_of_item(item)] + arrays
-
-
-def list_items_of_page(page):
-    """Return the files of the items on a page."""
-    if page == "asr_":
-        return list_items("asr", timed=False)
-    return list_items("native") if page == "native_" else list_items(*BENCHMARKS)
-
-
-def list_pictures_of_page(page):
-    """Return the pictures that a page compares, of the lowest seed."""
-    native = EXEMPLARS if QUALITATIVE in ITEMS else []
-    shown = {"native_": native, "asr_": ASR_EXEMPLARS}.get(page, [*native, *ASR_EXEMPLARS])
-    return expand(shown, seed=min(SEEDS))
 
 
 def find_config(wildcards, output):

@@ -57,8 +57,30 @@ for group, items in GROUPS.items():
             " --only {params.names} > {log} 2>&1"
 
 
-for page, jobs in PAGES.items():
-    folder = os.path.join(R, page.removesuffix("_")).rstrip("/")
+NATIVE_JOBS = ["native", "structure", "runs", "diagnostics"]
+NATIVE_PICTURES = SHOWN_EXEMPLARS if QUALITATIVE in ITEMS else []
+ASR_PICTURES = expand(ASR_EXEMPLARS, seed=min(SEEDS))
+# The page of everything, and of each benchmark alone, of super-resolution what needs no times, which
+# take hours: what begins the names of its rules, its folder, the jobs that make the aggregates of its
+# claims, the files of its items, and its pictures.
+PAGES = (
+    (
+        "",
+        R,
+        [*NATIVE_JOBS, "asr_quality", "asr_latency"],
+        list_items(*BENCHMARKS),
+        [*NATIVE_PICTURES, *ASR_PICTURES],
+    ),
+    ("native_", f"{R}/native", NATIVE_JOBS, list_items("native"), NATIVE_PICTURES),
+    (
+        "asr_",
+        f"{R}/asr",
+        ["structure", "asr_quality"],
+        list_items("asr", timed=False),
+        ASR_PICTURES,
+    ),
+)
+for page, folder, jobs, files, pictures in PAGES:
 
     rule:
         """Judge every number the paper claims: paper, measured, verdict."""
@@ -91,8 +113,8 @@ for page, jobs in PAGES.items():
         name:
             f"{page}report"
         input:
-            list_items_of_page(page),
-            list_pictures_of_page(page),
+            files,
+            pictures,
             claims=f"{folder}/claims.csv",
         output:
             report(

@@ -54,14 +54,14 @@ for job, arrays in ARRAYS.items():
 
 
 rule regions:
-    """Set the thresholds of the smooth, edge, texture and mixed regions by the images of an array."""
+    """Set the thresholds of the smooth, edge, texture and mixed regions by the validation images."""
     input:
-        array=f"{R}/native/arrays/{{array}}.npy",
-        index=f"{R}/native/arrays/{{array}}.csv",
+        array=f"{R}/native/arrays/validation.npy",
+        index=f"{R}/native/arrays/validation.csv",
     output:
-        f"{R}/native/arrays/{{array}}_regions.json",
+        f"{R}/native/arrays/validation_regions.json",
     log:
-        f"{R}/logs/regions/{{array}}.log",
+        f"{R}/logs/regions.log",
     retries: 1
     conda:
         "../../envs/gblsr.yaml"
