@@ -61,7 +61,6 @@ with exit_at_mistakes():
     config.update(settings_module.complete(config))
     ARMS = settings_module.list_arms(config)
     METHODS = settings_module.list_methods(config)
-    DATASETS = settings_module.list_datasets(config)
     ITEMS = settings_module.list_items(config)
     settings_module.find_mirror(config)
 
@@ -96,11 +95,7 @@ COLUMNS = list(config["native"]["data"]["evaluate"])
 ARRAYS = {"train": ["train", "validation"]} | {column: [column] for column in COLUMNS}
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
 ASR_SETS = list(config["asr"]["evaluate"].values())
-ASR_TIMED = list(
-    dict.fromkeys(
-        config["asr"]["evaluate"].get(name, name) for name in config["asr"]["timing"]["datasets"]
-    )
-)
+ASR_TIMED = settings_module.list_timed_datasets(config)
 SCALES = config["asr"]["scales"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 GROUPS = group_items(config)

@@ -17,7 +17,6 @@ from .tables import (
     find_repository_root,
     get_setting,
     list_arms,
-    list_datasets,
     list_methods,
     list_named_datasets,
     merge,
@@ -54,7 +53,8 @@ def _check_names(config: Config) -> Iterator[str]:
     )
     native, asr = config["native"], config["asr"]
     list_arms(config)
-    list_datasets(config)
+    for setting, names in list_named_datasets(config).items():
+        require_names(names, read_datasets(), setting, DATASETS)
     arms, methods = read_arms(), read_methods()
     timed = {**asr["evaluate"], **read_datasets()}
     for names, known, setting, place in (

@@ -27,6 +27,7 @@ from ..config import (
     get_setting,
     is_imported,
     list_arms,
+    list_timed_datasets,
     locate_row,
     read_image_sizes,
 )
@@ -232,9 +233,7 @@ def digest_image_sizes(config: Config) -> str:
 
     Widths and heights count as texts, as when runs of 0.3.0 were timed.
     """
-    asr = config["asr"]
-    timed = (asr["evaluate"].get(name, name) for name in asr["timing"]["datasets"])
-    names = {*asr["evaluate"].values(), *timed}
+    names = {*config["asr"]["evaluate"].values(), *list_timed_datasets(config)}
     rows = (
         f"ImageSize(dataset={size.dataset!r}, image={size.image!r}, width='{size.width}', "
         f"height='{size.height}')"

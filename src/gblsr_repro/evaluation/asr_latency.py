@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, read_image_sizes
+from ..config import Config, Method, list_timed_datasets, read_image_sizes
 from ..data.datasets import locate_dataset
 from ..data.images import convert_to_batch, convert_to_rgb
 from ..data.resize import compute_low_side, downscale
@@ -76,8 +76,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path, state: 
         return latency.TimedInput(image.name, encoded, partial(image.load_low, config, device))
 
     sets = {}
-    for column in timing["datasets"]:
-        name = config["asr"]["evaluate"].get(column, column)
+    for name in list_timed_datasets(config):
         images = list_timed_images(name, config)
         listed = [
             [i.name, i.height, i.width, i.source.entry.sha256 if i.source else None] for i in images
