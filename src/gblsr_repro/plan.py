@@ -1,4 +1,4 @@
-"""Estimate the costs of a configuration: remaining runs, GPU-hours and days.
+"""Estimate the costs of a configuration: remaining runs, hours and days.
 
 Times come from runs of its results that were recorded on a device of the same name under the same
 settings, else from the paper's wall-clock times (config/paper/compute.csv), which hold for its
@@ -35,7 +35,7 @@ from .runtime import describe_device
 
 DASH = "—"
 FOOTNOTE = (
-    "GPU-hours are those of training, one run after the other, without evaluation and timing,\n"
+    "Hours are those of training, one run after the other, without evaluation and timing,\n"
     "which need an order of magnitude less (paper, appendix on compute resources)."
 )
 
@@ -70,14 +70,14 @@ def describe_plan(config: Config) -> str:
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
         cells = _format_costs([cost for cost in costs if cost.benchmark == benchmark])
         lines += [title, *(f"  {line}" for line in format_columns(cells)), ""]
-    gpus = max(len(devices.list_visible_gpus()), 1) if cuda else 1
-    lines.append(
-        f"Days of training: at least {estimate_days(costs, gpus):,.1f} on "
-        f"{format_count(gpus, 'GPU')}, with one run per GPU"
-    )
+    lines.append(FOOTNOTE)
+    if any(cost.hours is not None for cost in costs):
+        gpus = max(len(devices.list_visible_gpus()), 1) if cuda else 1
+        days = estimate_days(costs, gpus)
+        lines.append(f"Days: at least {days:,.1f} with {format_count(gpus, 'run')} at a time")
     if config["released"]:
         lines.append(f"Imported and not trained: {', '.join(config['released'])}")
-    return "\n".join([*lines, "", FOOTNOTE])
+    return "\n".join(lines)
 
 
 def estimate_days(costs: list[TrainingCost], gpus: int) -> float:
@@ -91,7 +91,7 @@ def estimate_days(costs: list[TrainingCost], gpus: int) -> float:
 
 def _format_costs(costs: list[TrainingCost]) -> list[list[str]]:
     """Format the cells of a benchmark's table: headings, a row per arm or method, the total."""
-    rows = [["training", "runs left", "steps", "GPU-hours", "from"]]
+    rows = [["training", "runs left", "steps", "hours", "from"]]
     for cost in costs:
         left = f"{cost.left} of {cost.runs}"
         rows.append([cost.name, left, f"{cost.steps:,}", _format_hours(cost.hours), cost.basis])

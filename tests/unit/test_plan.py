@@ -69,13 +69,16 @@ def test_a_run_that_is_not_whole_is_still_to_be_trained(config, facts):
 def test_the_text_tells_the_days_and_what_is_unknown(config):
     text = plan.describe_plan(config)
     assert "3 of 3  1,000,000" in text
-    assert "Days of training: at least 9.0 on 1 GPU" in text
+    assert "Days: at least 9.0 with 1 run at a time" in text
     config["asr"]["model"] |= made.ASR
     config["released"] = {"liif_rdn": "rdn-liif.pth"}
     text = plan.describe_plan(config)
     assert "without 1 of unknown cost" in text
+    assert "Days: at least 0.0 with" in text
     assert plan.DASH in text
-    assert "Imported and not trained: liif_rdn\n" in text
+    assert "Imported and not trained: liif_rdn" in text
+    config["native"]["model"] |= made.NATIVE
+    assert "Days" not in plan.describe_plan(config)
 
 
 @pytest.mark.parametrize(("gpus", "expected"), [(1, 10.0), (2, 5.0), (8, 3.0)])
