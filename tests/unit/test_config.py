@@ -235,6 +235,10 @@ def test_items_about_what_the_config_leaves_out_are_not_made():
         ({"native": {"arms": ["liif"]}},
          {"cov_hist", "variance_decomp", "locality", "lse", "logspace_metrics",
           "logspace_loctests"}),
+        ({"native": {"arms": ["gblsr_full_linear"]}},  # which the main tables do not have
+         {"frontier", "main_kodak", "main_set14", "main_urban100", "winners", "gates",
+          "per_dataset", "fairness", "logspace_metrics", "logspace_loctests", "locality", "infcost",
+          "qualitative", "lse", "measured_vs_published"}),
         ({"asr": {"methods": ["gblsr_asr"], "scales": [2, 3, 4]}},
          {"asr_pareto_main", "asr_pareto_appendix", "asr_quality_x6_x8_appendix"}),
         ({"asr": {"timing": {"datasets": ["set14"]}}}, {"asr_quality_latency_x4"}),

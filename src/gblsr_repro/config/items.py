@@ -21,9 +21,9 @@ from .rows import (
 from .tables import (
     Config,
     find_repository_root,
+    get_dataset_title,
     list_arms,
     list_methods,
-    read_datasets,
 )
 
 MAIN_TABLE = (
@@ -95,7 +95,7 @@ def list_items(config: Config) -> dict[str, Item]:
 
     There is one main table per evaluation column, and no item about arms, methods, scales, timed
     sets or clocks that the config leaves out: one job draws all items with the same aggregates, and
-    must not fail for one of them.
+    must not fail for one of them. Without an arm of the main tables none of these is made.
     """
     asr = config["asr"]
     arms, methods = list_arms(config), list_methods(config)
@@ -108,12 +108,13 @@ def list_items(config: Config) -> dict[str, Item]:
         subjects |= {"paper clock"}
         subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in read_items().items() if not v.subject or v.subject in subjects}
+    if not any(arm.in_benchmark for arm in arms.values()):
+        return {k: v for k, v in table.items() if not {"native", "budget"} & {*v.needs}}
     columns = config["native"]["data"]["evaluate"]
     items = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}
     pattern = next(row for row in table.values() if row.maker == MAIN_TABLE)
     for column in columns:
-        row = read_datasets().get(columns[column])
-        title = f"Native benchmark on {row.title if row else column}, every arm"
+        title = f"Native benchmark on {get_dataset_title(columns[column])}, every arm"
         extra = pattern.model_copy(
             update={
                 "item": f"main_{column}",
