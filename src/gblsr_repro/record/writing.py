@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ from PIL import Image
 
 from ..analysis.claims import judge
 from ..analysis.claims.verdicts import CLAIMS_FILE, write_claims
-from ..config import Config, drop_folder, load
+from ..config import Config, complete, drop_folder, get_setting, load, merge, read_yaml
 from ..errors import UserError
 from ..files import write_atomically, write_text
 from ..reporting import figures
@@ -30,14 +31,17 @@ FIGURES = "figures"
 WIDEST_FIGURE = 1200  # pixels
 # Where files lie on one machine says nothing about the run, and may say too much about its owner.
 LOCAL = ("mirror", "resources", "results")
+LISTED = ("seeds", "native.arms", "asr.methods", "asr.scales", "asr.timing.datasets")
+"""Settings that list what is run: a setup lists what any of its runs does."""
 
 
 def update(results: Path, record: Path, config: Config, setup: str) -> None:
     """Add the numbers below `results` to a record folder.
 
-    `config` is the run's resolved configuration, `setup` its name in the record. The lines of
-    a run measured again are replaced. Raises `UserError` when nothing was measured, when a file of
-    the run is damaged, when the folder is no record, and when the name is none for a file.
+    `config` is the run's resolved configuration, `setup` its name in the record. The lines of a run
+    measured again are replaced, and all others of the setup stay. Raises `UserError` when nothing
+    was measured, when a file of the run is damaged, when the folder is no record, and when the name
+    is none for a file.
     """
     if not re.fullmatch(r"\w+", setup):
         raise UserError(f"--setup {setup!r} must be a name of letters, digits and _.")
@@ -49,9 +53,11 @@ def update(results: Path, record: Path, config: Config, setup: str) -> None:
     with _edit(record) as folder:
         add_tables(folder, tables)
         merge_sources(folder, setup, collect_sources(results, config))
+        overlay = folder / OVERLAYS / f"{setup}.yaml"
+        if overlay.exists():
+            config = join_settings(complete(read_yaml(overlay)), config)
         settings = {"results": f"results/{setup}"} | build_overlay(config)
-        text = yaml.safe_dump(settings, sort_keys=False)
-        write_text(folder / OVERLAYS / f"{setup}.yaml", text)
+        write_text(overlay, yaml.safe_dump(settings, sort_keys=False))
         derive_files(folder, results / FIGURES if setup == MAIN else None)
 
 
@@ -75,6 +81,15 @@ def _edit(record: Path) -> Iterator[Path]:
         if record.exists():
             record.rename(Path(temporary) / "before")
         folder.rename(record)
+
+
+def join_settings(earlier: Config, config: Config) -> Config:
+    """Join the settings of two runs of a setup: what either runs, and else those of `config`."""
+    joined = merge(earlier, copy.deepcopy(config))
+    for name in LISTED:
+        listed = get_setting(joined, name)
+        listed += [each for each in get_setting(earlier, name) if each not in listed]
+    return joined
 
 
 def build_overlay(config: Config) -> Config:
