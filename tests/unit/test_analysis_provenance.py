@@ -87,6 +87,8 @@ CHANGES = {  # by the sentence about a change: what is changed, and the numbers 
         set_images("validation", "dtd", "DTD", 3, 9), {Scope.LOCALITY, Scope.ABLATION}),
     "urban100: 30 of 100 images of Urban100": (
         set_images("urban100", "urban100", "Urban100", 30, 100), {Scope.QUALITY}),
+    "kodak: Set5": (
+        set_images("kodak", "set5", "Set5", 5, 5), {Scope.QUALITY}),
     "kodak: other pixels in b and a": (
         set_images("kodak", "kodak", "Kodak", 24, 24, other_pixels=["b", "a"]), {Scope.QUALITY}),
     "set14: images not recorded": (forget("native/arrays/set14.json"), {Scope.QUALITY}),

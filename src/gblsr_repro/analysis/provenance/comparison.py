@@ -102,8 +102,7 @@ def _compare_training_images(run: RunMetadata) -> Iterator[Difference]:
     DIV2K is the one thing that a reader can add: other images to train or validate on qualify a
     verdict and leave it.
     """
-    protocol = load_protocol()
-    paper = (protocol["native"]["data"] if run.benchmark == "native" else protocol["asr"])["train"]
+    paper = _get_paper_images(run)["train"]
     trained = tuple(subject for subject in collect_seeds(run.runs) if subject not in run.foreign)
     subjects = trained if run.foreign else None
     for words, array, concerned, measures in (
@@ -118,7 +117,8 @@ def _compare_training_images(run: RunMetadata) -> Iterator[Difference]:
 
 
 def _compare_evaluated_images(run: RunMetadata) -> Iterator[Difference]:
-    """Compare the images of every evaluation column."""
+    """Compare the images of every evaluation column, those of the paper's with its own sets."""
+    paper = _get_paper_images(run)["evaluate"]
     # Times of super-resolution depend on the sizes of the images; native images have one size.
     sized = run.benchmark == "asr" and not _is_of_blank_images(run)
     scopes = run.select_scopes("quality", *["latency"] * sized)
@@ -126,14 +126,21 @@ def _compare_evaluated_images(run: RunMetadata) -> Iterator[Difference]:
         others = [f"other pixels in {list_some(i.other_pixels)}" for i in sets if i.other_pixels]
         is_crop = bool(sets) and all(i.dataset in CENTER_CROPS and i.complete for i in sets)
         effect = Effect.QUALIFIES if is_crop and not others else Effect.BLOCKS
-        for text in filter(None, [_compare_image_sets(sets), *others]):
+        names = [paper[column]] if column in paper else []
+        for text in filter(None, [_compare_image_sets(sets, names), *others]):
             yield Difference("images", f"{column}: {text}", scopes, effect, columns=(column,))
 
 
-def _compare_image_sets(sets: Sequence[Images], names: Sequence[str] = ()) -> str:
+def _get_paper_images(run: RunMetadata) -> Config:
+    """Get the section of the protocol that names the image sets of a benchmark."""
+    protocol = load_protocol()
+    return protocol["native"]["data"] if run.benchmark == "native" else protocol["asr"]
+
+
+def _compare_image_sets(sets: Sequence[Images], paper: Sequence[str]) -> str:
     """Name the sets that replace the paper's, or are part of one; empty where there are none.
 
-    With `names`, those of the paper's sets, other whole sets count, too.
+    `paper` has the names of the paper's sets, in their order; none where it has no such images.
     """
     if not sets:
         return "images not recorded"
@@ -143,7 +150,7 @@ def _compare_image_sets(sets: Sequence[Images], names: Sequence[str] = ()) -> st
             texts.append(f"{images.title} in place of {get_dataset_title(images.stands_in_for)}")
         elif not images.complete:
             texts.append(f"{images.count} images of {images.title}")
-    if names and not texts and [images.dataset for images in sets] != [*names]:
+    if paper and not texts and [images.dataset for images in sets] != [*paper]:
         texts = [images.title for images in sets]
     return join_words(texts) if texts else ""
 
