@@ -94,7 +94,7 @@ def format_fixed(value: float, digits: int) -> str:
     return f"{value:z.{digits}f}"
 
 
-def find_ties(cells: Summaries, metric: Metric, alpha: float | None = None) -> list[int]:
+def find_ties(cells: Summaries, metric: Metric, alpha: float | None) -> list[int]:
     """Find the positions of the best cell and of those that count as equal to it, best first.
 
     Equal are cells that print alike with the decimals of their `metric` and, where `alpha` is
@@ -112,21 +112,12 @@ def find_ties(cells: Summaries, metric: Metric, alpha: float | None = None) -> l
     ]
 
 
-def mark_bold(
-    cells: Summaries,
-    metric: Metric,
-    alpha: float | None = None,
-    rated: Sequence[bool] | None = None,
-) -> list[bool]:
+def mark_bold(cells: Summaries, metric: Metric, alpha: float | None) -> list[bool]:
     """Mark the cells of a column that are bold: the best and its ties, if there is any competition.
 
-    Only the cells that are `rated` (default: all) can be bold. A single measured one is best of
-    nothing and stays plain.
+    A single measured one is best of nothing and stays plain.
     """
-    rivals = cells
-    if rated is not None:
-        rivals = [c if each else Summary() for c, each in zip(cells, rated, strict=True)]
-    if sum(cell.measured for cell in rivals) < 2:
-        return [False] * len(rivals)
-    chosen = find_ties(rivals, metric, alpha)
-    return [i in chosen for i in range(len(rivals))]
+    if sum(cell.measured for cell in cells) < 2:
+        return [False] * len(cells)
+    chosen = find_ties(cells, metric, alpha)
+    return [i in chosen for i in range(len(cells))]

@@ -144,11 +144,13 @@ class Sheet:
         texts = {}
         for group, column in product(self.groups, self.columns):
             values = [self.read(column, row) for row in group.rows]
-            numbers = [value if isinstance(value, Summary) else Summary() for value in values]
             best = [False] * len(values)
             if column.metric:
-                rated = [row.rated for row in group.rows]
-                best = mark_bold(numbers, column.metric, self.significance, rated)
+                rated = [
+                    value if row.rated and isinstance(value, Summary) else Summary()
+                    for row, value in zip(group.rows, values, strict=True)
+                ]
+                best = mark_bold(rated, column.metric, self.significance)
             for row, value, is_best in zip(group.rows, values, best, strict=True):
                 text, is_bold = column.format(value), is_best or column.key in row.strong
                 texts[row.about, column.key] = f"**{text}**" if is_bold else text
