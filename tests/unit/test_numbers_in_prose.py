@@ -19,8 +19,7 @@ ASR_SETS = ("set5", "set14", "b100", "urban100")
 BASELINES = ("liif", "lte", "wire")
 LINEAR = ("gblsr_full_linear", "gblsr_bandwidth_linear")
 DIAGNOSED = (*LINEAR, "gblsr_full", "gblsr_bandwidth")
-WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
-NUMBERS = {1: "One", 2: "Two", 3: "Three"}
+WORDS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 ORDER = ("LTE", "Scalar", "Fixed", "Full", "LIIF", "Fourier-MLP", "WIRE")
 OUTSIDE = {  # numbers that no file of the record has, and where they come from
     "0.4.0": "a version",
@@ -150,6 +149,11 @@ def enlarge_set5(setup: str, method: str) -> list[float]:
     return [VALUES[setup, "asr_quality", "set5", method, s, "psnr_y"][0] for s in "234"]
 
 
+def time_on_kodak(arm: str) -> float:
+    """Milliseconds by the paper's clock."""
+    return VALUES["main", "native", "kodak", arm, "", "inference_ms"][0]
+
+
 def diagnose(arm: str, statistic: str) -> float:
     return mean(VALUES["main", "locality", "", arm, "", statistic])
 
@@ -169,7 +173,7 @@ def ablate(arm: str, metric: str) -> float:
 def count_seeds(setup: str, *arms: str) -> str:
     """The number of seeds that each of these arms has."""
     (count,) = {len(numbers) for arm in arms for numbers in seeds(arm, "psnr", setup)}
-    return NUMBERS[count].lower()
+    return WORDS[count]
 
 
 def show_lead(arm: str, setup: str) -> str:
@@ -264,10 +268,7 @@ def describe_diagnostics() -> list[str]:
 
 
 def describe_superres() -> list[str]:
-    bundled = [VALUES["bundled", "asr_quality", "set5", "gblsr_asr", s, "psnr_y"][0] for s in "234"]
-    bicubic = [
-        VALUES["asr_narrow", "asr_quality", "set5", "bicubic", s, "psnr_y"][0] for s in "234"
-    ]
+    bundled, bicubic = enlarge_set5("bundled", "gblsr_asr"), enlarge_set5("asr_narrow", "bicubic")
     sizes = {row["arm"]: int(row["parameters"]) for row in RUNS if row["setup"] == "asr_narrow"}
     larger = [sizes[name] / sizes["gblsr_asr"] for name in ("liif_rdn", "lte_rdn")]
     count = Counter(row["arm"] for row in RUNS if row["setup"] == "asr_narrow")
@@ -275,7 +276,7 @@ def describe_superres() -> list[str]:
     ahead = subtract(paper_gaps("lte_rdn", 6, 8), paper_gaps("liif_rdn", 6, 8))
     return [
         f"each on one core in {span(minutes, 0)} minutes, by what ran beside.",
-        f"Each has {NUMBERS[min(count.values())].lower()} seeds.",
+        f"Each has {WORDS[min(count.values())]} seeds.",
         f"LIIF and LTE have {larger[0]:.1f} and {larger[1]:.1f} times the parameters of GB-LSR",
         f"**LTE is the best**: above GB-LSR by {asr_gap('lte_rdn', 4)} dB at x4 and by "
         f"{asr_gap('lte_rdn', 6, 8)} dB at x6 and x8. The paper has it "
@@ -288,32 +289,28 @@ def describe_superres() -> list[str]:
         f"{paper_gap('liif_rdn', 2)} dB at x2 and by {paper_gap('liif_rdn', 4, 6, 8)} dB at x4 to "
         "x8.",
         *(
-            f"{NUMBERS[count[method]]} seeds of {title} and {NUMBERS[count['gblsr_asr']].lower()} "
+            f"{WORDS[count[method]].capitalize()} seeds of {title} and {WORDS[count['gblsr_asr']]} "
             f"of GB-LSR tell the two apart in {count_told_apart(method)} of 20 cells (p < 0.05)."
             for method, title in (("liif_rdn", "LIIF"), ("lte_rdn", "LTE"))
         ),
         f"**Without its ensemble GB-LSR is better**: by {asr_gap('gblsr_asr_nole', 2)} dB at x2, "
         f"{asr_gap('gblsr_asr_nole', 4)} dB at x4 and {asr_gap('gblsr_asr_nole', 6, 8)} dB at x6 "
         "and x8.",
-        f"{NUMBERS[count['gblsr_asr_nole']]} seeds of each tell the two apart in "
-        f"{count_told_apart('gblsr_asr_nole')} of 20 "
-        "cells (p < 0.05).",
+        f"{WORDS[count['gblsr_asr_nole']].capitalize()} seeds of each tell the two apart in "
+        f"{count_told_apart('gblsr_asr_nole')} of 20 cells (p < 0.05).",
         f"On Set5 it has {show(bundled)} dB at x2 / x3 / x4. Bicubic has {show(bicubic)} dB",
     ]
 
 
 def describe_times() -> list[str]:
-    scalar, slowest, wire, lte = (
-        VALUES["main", "native", "kodak", arm, "", "inference_ms"][0]
-        for arm in ("gblsr_scalar", "liif", "wire", "lte")
-    )
+    scalar, liif, wire, lte = map(time_on_kodak, ("gblsr_scalar", "liif", "wire", "lte"))
     seconds = [
         VALUES["asr_timing", "asr_latency", "set14", method, "4", "mean_ms"][0] / 1000
         for method in ("gblsr_asr", "lte_rdn", "lte_swinir", "liif_rdn")
     ]
     return [
-        f"GB-LSR-Scalar {scalar:.0f} ms by the paper's clock and LIIF {slowest:.0f} ms: "
-        f"{scalar / slowest:.2f} times as long. The paper has 0.247 times",
+        f"GB-LSR-Scalar {scalar:.0f} ms by the paper's clock and LIIF {liif:.0f} ms: "
+        f"{scalar / liif:.2f} times as long. The paper has 0.247 times",
         f"WIRE takes {wire:.0f} ms and LTE {lte:.0f} ms on Kodak, in the paper "
         f"{published('wire', 'inference_ms')[0]} and {published('lte', 'inference_ms')[0]} ms",
         "{:.1f} s for GB-LSR-ASR, {:.1f} s for LTE-RDN, {:.1f} s for LTE-SwinIR and {:.1f} s for "
@@ -332,12 +329,17 @@ def count_arms() -> dict[str, list[int]]:
     return {arm: [*map(int, counts)] for arm, *counts in row.findall(table)}
 
 
+def count_scores() -> list[int]:
+    """How many of the scores of all arms are the same, undecided, different."""
+    return [*map(sum, zip(*count_arms().values(), strict=True))]
+
+
 def describe_verdicts() -> list[str]:
     claims = re.search(
         r"Of (\d+) claims .*?, (\d+) are .*?, (\d+) are .*? (\d+) are", read_record()
     )
     assert claims
-    same, unclear, differ = map(sum, zip(*count_arms().values(), strict=True))
+    same, unclear, differ = count_scores()
     failed = [
         row["id"] for row in read_rows("docs/record/claims.csv") if row["agreement"] == "fails"
     ]
@@ -355,13 +357,10 @@ def describe_verdicts() -> list[str]:
 
 def describe_readme() -> list[str]:
     bundled, bicubic = enlarge_set5("bundled", "gblsr_asr"), enlarge_set5("asr_narrow", "bicubic")
-    ratio = (
-        VALUES["main", "native", "kodak", "gblsr_scalar", "", "inference_ms"][0]
-        / VALUES["main", "native", "kodak", "liif", "", "inference_ms"][0]
-    )
+    ratio = time_on_kodak("gblsr_scalar") / time_on_kodak("liif")
     few = lead(here, "psnr", here("gblsr_scalar", "psnr", "gblsr_8192_pixels"))
     arms = count_arms()
-    same, unclear, differ = map(sum, zip(*arms.values(), strict=True))
+    same, unclear, differ = count_scores()
     by_arm = [f"{arm} {' / '.join(map(str, arms[arm]))}" for arm in ORDER]
     above = [gap for name in ("liif_rdn", "lte_rdn") for gap in asr_gaps(name, 4, 6, 8)]
     paper = [gap for name in ("liif_rdn", "lte_rdn") for gap in paper_gaps(name, 4, 6, 8)]
