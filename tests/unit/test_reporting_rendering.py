@@ -12,7 +12,7 @@ from gblsr_repro.reporting import rendering
         ("kodak, 24", "kodak, 24"),
         ("**−0.0059** ± 1", r"\textbf{$-$0.0059}\,$\pm$\,1"),
         ("+2.835 nf96+noLE", "$+$2.835 nf96+noLE"),
-        ("5% of a_b & *c*", r"5\% of a\_b \& \textit{c}"),
+        ("5% of a_b & *c* | d", r"5\% of a\_b \& \textit{c} $|$ d"),
         ("Łódź, 中", "Łódź, U+4E2D"),  # the code of a letter that would cost the whole PDF
         ("<https://a.b/c/>", r"\texttt{https://\allowbreak a.\allowbreak b/\allowbreak c/}"),
     ],

@@ -36,6 +36,7 @@ _LATEX_LETTERS = {
     "^": r"\textasciicircum{}",
     "<": "$<$",
     ">": "$>$",
+    "|": "$|$",
     "±": r"$\pm$",
     FILL: r"\ \hspace*{\fill}",
     "×": r"$\times$",

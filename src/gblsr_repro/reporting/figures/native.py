@@ -72,7 +72,7 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
     figure = style.create_figure(style.TEXT_WIDTH, 3.3, differences)
     axes = figure.subplots()
     device = format_device(source, "native")
-    axes.set_xlabel(f"Inference time (ms per image, batch 1){device} ↓")
+    axes.set_xlabel(f"Inference time (ms per image, batch 1){device} ↓", wrap=True)
     axes.set_ylabel(PSNR.arrowed_heading)
     _draw_arms(source, axes, points)
     style.scale_time_axis(axes)
@@ -154,7 +154,7 @@ def _draw_shape_legend(source: Aggregates, axes: Axes, shapes: dict[str, str]) -
         style.build_legend_entry(label, marker=shape, markersize=size, **gray)
         for label, shape, size in entries
     ]
-    style.draw_legend(axes.figure, lines, len(lines))
+    style.draw_legend(axes.figure, lines, 4)
 
 
 def _draw_arm(

@@ -39,7 +39,7 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
     if not cells:
         style.draw_message(axes, f"no method has a time and a PSNR-Y on {title}")
         return figure
-    axes.set_xlabel(f"Time (ms per image, batch 1){format_device(source, 'asr')} ↓")
+    axes.set_xlabel(f"Time (ms per image, batch 1){format_device(source, 'asr')} ↓", wrap=True)
     axes.set_ylabel(PSNR_Y.arrowed_heading)
     axes.set_title(f"{title} ×{scale}")
     looks, names = style.read_looks(source), {}
