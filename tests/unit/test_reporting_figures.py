@@ -26,7 +26,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
-from gblsr_repro.reporting.items import build_item, list_differences
+from gblsr_repro.reporting.items import build_item, describe_differences
 from results import Results
 
 
@@ -76,7 +76,7 @@ def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     def draw_once(run: str, name: str) -> Figure:
         if (run, name) not in drawn:
             source, item = sources[run], FIGURES[name]
-            differences = list_differences(source.provenance, item)
+            differences = describe_differences(source.provenance, item)
             drawn[run, name] = build_item(item, source, differences)
         return drawn[run, name]
 

@@ -10,7 +10,7 @@ from ..analysis.statistics import Summaries
 from ..config import BASELINE, OWN, Arm, Item, Method, Scope, list_short_names, read_arms
 from ..progress import format_count
 from ..wording import join_words
-from .items import list_differences
+from .items import describe_differences
 
 WHERE_CONDITIONS = "front of report.pdf, or report.html"
 """Where the conditions of all tables and figures of a run stand once."""
@@ -78,7 +78,7 @@ def compose_caption(
         title or item.title,
         [format_sentence(sentence) for sentence in sentences if sentence],
         [format_sentence(condition) for condition in conditions],
-        list_differences(provenance, item, columns),
+        describe_differences(provenance, item, columns),
     )
 
 

@@ -69,10 +69,10 @@ def list_jobs(item: Item) -> list[str]:
     return find_jobs([*item.needs, *records])
 
 
-def list_differences(
+def describe_differences(
     provenance: Provenance, item: Item, columns: Collection[str] | None = None
 ) -> list[str]:
-    """List how the run behind an item differs from the paper's, a sentence each.
+    """Describe how the run behind an item differs from the paper's, a sentence each.
 
     `columns` are the evaluation columns that are shown (default: all).
     """

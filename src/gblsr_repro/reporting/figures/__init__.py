@@ -10,7 +10,7 @@ from pathlib import Path
 os.environ["MPLBACKEND"] = "Agg"
 
 from ...analysis.reader import Aggregates
-from ..items import build_item, list_differences, select_items
+from ..items import build_item, describe_differences, select_items
 from .style import apply_style, save_figure
 
 
@@ -21,5 +21,5 @@ def draw(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
     """
     item = select_items("figure", source.config)[name]
     with apply_style():
-        figure = build_item(item, source, list_differences(source.provenance, item))
+        figure = build_item(item, source, describe_differences(source.provenance, item))
         return save_figure(figure, Path(output), name)

@@ -36,21 +36,6 @@ def read_means(source: Aggregates, description: str, metrics: list[str]) -> pd.D
     return source.require(means, "native", description)
 
 
-def read_centers(source: Aggregates, points: pd.DataFrame) -> pd.DataFrame:
-    """Read the means of metrics (columns) over the data sets of `points`, by arm.
-
-    `points` has the index (arm, dataset) and a column for each metric. A mean over fewer sets is
-    left out (NaN): it would be that of other images.
-    """
-    sets = [*points.index.get_level_values("dataset").unique()]
-    arms = points.index.get_level_values("arm").unique()
-    means = {
-        metric: [read_value(source, mean_over_sets, arm, metric, sets) for arm in arms]
-        for metric in points.columns
-    }
-    return pd.DataFrame(means, index=arms)
-
-
 def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right."""
     points = read_means(source, "PSNR", ["psnr", "lpips"]).dropna()
@@ -126,7 +111,6 @@ def _draw_arms(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None:
     sets = sort_by_order(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
     _draw_shape_legend(source, axes, shapes)
-    centers, main = read_centers(source, points), source.main_arm.arm
     arms = sort_by_order(points.index.get_level_values("arm"), source.arms)
     looks = style.read_looks(source)
     entries = [
@@ -138,8 +122,9 @@ def _draw_arms(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None:
         for arm in arms
     ]
     style.draw_legend(axes.figure, entries, 1, "outside right center")
+    main = source.main_arm.arm
     for arm in sorted(arms, key=main.__eq__):  # the main arm last, and above all others
-        _draw_arm(source, axes, points.loc[arm], centers.loc[arm], shapes)
+        _draw_arm(source, axes, arm, points.loc[arm], shapes)
     axes.margins(0.09, 0.09)
 
 
@@ -158,23 +143,22 @@ def _draw_shape_legend(source: Aggregates, axes: Axes, shapes: dict[str, str]) -
 
 
 def _draw_arm(
-    source: Aggregates,
-    axes: Axes,
-    points: pd.DataFrame,
-    center: pd.Series,
-    shapes: dict[str, str],
+    source: Aggregates, axes: Axes, arm: str, points: pd.DataFrame, shapes: dict[str, str]
 ) -> None:
-    """Draw the markers of one arm and, where it has all data sets, their mean and its lines."""
-    arm = str(center.name)
+    """Draw the markers of one arm and, where it has all data sets, their mean and its lines.
+
+    A mean over fewer sets would be that of other images.
+    """
     main = arm == source.main_arm.arm
     look, above = style.read_looks(source)[arm], 2 * main
-    has_mean = len(points) == len(shapes) and center.notna().all()
+    center = [read_value(source, mean_over_sets, arm, metric, [*shapes]) for metric in points]
+    has_mean = not any(map(math.isnan, center))
     if has_mean:
         marker = style.style_marker(look, LARGE, marker=MEAN_MARKER, zorder=3 + above)
         axes.plot(*center, **marker, markeredgewidth=0.7)
-    for dataset, (x, y) in zip(points.index, points.itertuples(index=False), strict=True):
+    for dataset, x, y in points.itertuples():
         # Above the large circles, which would hide it.
         axes.plot(x, y, **style.style_marker(look, SMALL, marker=shapes[dataset], zorder=7 + main))
         if has_mean:
-            axes.plot((x, center.iloc[0]), (y, center.iloc[1]), color=look.color,
-                      linestyle=look.line, linewidth=0.6, alpha=0.7, zorder=2 + above)  # fmt: skip
+            axes.plot((x, center[0]), (y, center[1]), color=look.color, linestyle=look.line,
+                      linewidth=0.6, alpha=0.7, zorder=2 + above)  # fmt: skip

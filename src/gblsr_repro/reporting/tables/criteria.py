@@ -104,19 +104,17 @@ def build_locality(source: Aggregates) -> list[Sheet]:
     def read_criteria(arm: str) -> str:
         return NOT_TESTED if arm in untested else _format_criteria(source, arm)
 
-    tests, psnr, psnr_gap, lpips_gap = (
-        read("locality", "tests_met", untested),
-        read("ablation", "psnr", ()),
-        read("ablation", "delta_psnr", control),
-        read("ablation", "delta_lpips", untested),
-    )
+    # fmt: off
     columns = [
-        SheetColumn("tests_met", "T1–T4", tests, "l", unit="/4"),
-        SheetColumn("psnr", "whole-image PSNR (dB)", psnr, "l", 3),
-        SheetColumn("delta_psnr", "Δ PSNR", psnr_gap, digits=3, signed=True),
-        SheetColumn("delta_lpips", "Δ LPIPS", lpips_gap, digits=3, signed=True),
+        SheetColumn("tests_met", "T1–T4", read("locality", "tests_met", untested), "l", unit="/4"),
+        SheetColumn("psnr", "whole-image PSNR (dB)", read("ablation", "psnr", ()), "l", 3),
+        SheetColumn("delta_psnr", "Δ PSNR", read("ablation", "delta_psnr", control),
+                    digits=3, signed=True),
+        SheetColumn("delta_lpips", "Δ LPIPS", read("ablation", "delta_lpips", untested),
+                    digits=3, signed=True),
         SheetColumn("criteria", "Criteria result", read_criteria, "l1"),
     ]
+    # fmt: on
     rows = [
         SheetRow((arm.arm,), f"**{arm.name}**" if arm.arm in control else arm.name) for arm in arms
     ]
