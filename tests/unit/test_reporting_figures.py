@@ -38,11 +38,13 @@ def build_drawable_paper_run(root: Path) -> Results:
 
 
 def build_wide_run(root: Path) -> Results:
-    """Build a run of many data sets with long names, timed on a device with another."""
+    """Build a run of many data sets with long names, and scales, timed on a device with another."""
     run = Results(root).record()
     sets = ["kodak", "set14", "b100", "div2k_valid", "demo_urban100", "urban100_center256"]
     run.config["native"]["data"]["evaluate"] = dict(zip(sets, sets, strict=True))
     run.set_native(columns=sets)
+    run.config["asr"]["scales"] = scales = [2, 3, 4, 6, 12, 18, 24, 30]
+    run.add_quality(["liif_rdn", "gblsr_asr"], scales=scales)
     run.change("*", device={"name": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"})
     return run
 
@@ -123,7 +125,7 @@ def list_collisions(texts: list[Text]) -> list[tuple[str, str]]:
 OF_A_DEMO = ("frontier", "per_dataset", "cov_hist", "infcost", "asr_quality_latency_x4")
 CASES = [("paper", name) for name in NAMES]
 CASES += [("demo", name) for name in OF_A_DEMO]  # whose near-equal numbers look unlike the paper's
-CASES += [("wide", "infcost")]
+CASES += [("wide", "infcost"), ("wide", "asr_psnr_vs_scale")]
 
 
 @pytest.mark.parametrize(("run", "name"), CASES)

@@ -29,7 +29,7 @@ from ...validation import match
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
 COLUMN_WIDTH = 2.64  # inches: two figures side by side on it
-LOG_FROM = 5.0  # a time axis that spans more than this ratio is logarithmic
+LOG_FROM = 5.0  # an axis that spans more than this ratio of times or scales is logarithmic
 INK = "#222222"
 FAINT = "#6b6b6b"
 MET = "#66C2A5"

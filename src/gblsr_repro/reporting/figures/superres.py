@@ -11,6 +11,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from ...analysis.derived import psnr_gaps, read_value
 from ...analysis.metrics import PSNR_Y
@@ -23,6 +24,7 @@ from . import style
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
+TICKS = 5  # numbers that fit under a panel
 THIN_MARKERS: dict[str, Any] = {"markeredgewidth": 0.4, "ecolor": style.INK, "elinewidth": 0.7}
 
 
@@ -115,13 +117,18 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
 
 
 def _set_scales(axes: Axes, factors: Sequence[float], trained: float) -> None:
-    """Set the scale factors as ticks, and shade those beyond the largest trained one."""
+    """Set scale factors as ticks, as many as fit; shade those beyond the largest trained one."""
     beyond = [factor for factor in factors if factor > trained]
     low, high = factors[0] - 0.5, factors[-1] + 0.5
+    if factors[-1] / factors[0] > style.LOG_FROM:
+        axes.set_xscale("log")
+        low, high = factors[0] / 1.2, factors[-1] * 1.2
     if beyond:
         edge = (trained + beyond[0]) / 2
         axes.axvspan(edge, high, color="#ececec", linewidth=0, zorder=0)
-    axes.set_xticks(factors, [f"{factor:g}" for factor in factors])
+    axes.xaxis.set_major_locator(FixedLocator(factors, nbins=TICKS))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlim(low, high)
 
 
