@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from ..analysis.claims.verdicts import count_claims, read_claims
@@ -74,7 +73,7 @@ def write_page(results: Path, claims: Path, output: Path, config: Config) -> Non
 def render_page(results: Path, claims: Path, folder: Path, config: Config) -> str:
     """Render the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
-    judged = _build_or_explain("Claims", partial(_build_claims, claims, source))
+    judged = _build_or_explain("Claims", _build_claims, claims, source)
     pictures = _build_pictures(source, folder)
     figures = _build_items("figure", source, folder)
     tables = _build_items("table", source, folder)
@@ -85,19 +84,21 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
     differences = replace(list_differences(source), inside=[listed])
     inside = [judged, pictures, differences, tables, figures]
     if preset == "demo":
-        learned = _build_or_explain("What it learned", partial(_build_learned, source))
+        learned = _build_or_explain("What it learned", _build_learned, source)
         inside = [learned, pictures, figures, judged, differences, tables]
-    inside.append(_build_or_explain("Cost", partial(list_training_costs, source)))
+    inside.append(_build_or_explain("Cost", list_training_costs, source))
     inside.append(_build_provenance(source))
     inside.append(_list_files(results, folder))
     page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside, elsewhere=notes)
     return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
 
-def _build_or_explain(title: str, build: Callable[[], PageSection]) -> PageSection:
+def _build_or_explain(
+    title: str, build: Callable[..., PageSection], *arguments: object
+) -> PageSection:
     """Build a section, or one that says why it cannot be built."""
     try:
-        return build()
+        return build(*arguments)
     except UserError as error:
         return PageSection(title, str(error))
 
@@ -241,7 +242,7 @@ def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
     """Build the section of the pictures that a reader compares, of both benchmarks."""
     item = read_items()[QUALITATIVE]
     native = replace(
-        _build_or_explain(_name_item(item), partial(compare_reconstructions, source, folder)),
+        _build_or_explain(_name_item(item), compare_reconstructions, source, folder),
         title=_name_item(item),
         key=QUALITATIVE,
         links=_list_sources(item, source, folder),
@@ -249,7 +250,7 @@ def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
     )
     scales = " and ".join(f"×{scale:g}" for scale in list_compared_scales(source.config))
     title = f"Super-resolution {scales}"
-    enlarged = _build_or_explain(title, partial(compare_methods, source, folder))
+    enlarged = _build_or_explain(title, compare_methods, source, folder)
     inside = [native, replace(enlarged, title=title, key="enlarged")]
     return PageSection("Pictures", HOW_TO_COMPARE, inside=inside)
 
@@ -259,7 +260,7 @@ def _build_pictures(source: Aggregates, folder: Path) -> PageSection:
 
 def _build_provenance(source: Aggregates) -> PageSection:
     """Build the section about what was run, and the configuration."""
-    inside = [_build_or_explain("What was run", partial(describe_runs, source))]
+    inside = [_build_or_explain("What was run", describe_runs, source)]
     if (settings := source.results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
         inside.append(PageSection("Configuration of this run", code=code, folded=True))

@@ -52,7 +52,7 @@ def _explain_marks(source: Aggregates, figure: Figure) -> None:
     control, reference = names["control"], names["reference"]
     line = style.build_legend_entry(f"{control}'s", color=style.FAINT, linestyle=style.DASHED)
     steps = f"+ −: {control} minus {reference}, others minus {control}"
-    style.draw_legend(figure, [line, style.build_legend_entry(steps)], 1)
+    figure.legend(handles=[line, style.build_legend_entry(steps)], loc=style.ABOVE)
 
 
 def _read_rows(source: Aggregates, metric: Metric, arms: Sequence[str]) -> Rows:

@@ -59,7 +59,7 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
         style.build_legend_entry(name_subject(source, name), **style.style_marker(looks[name], 5))
         for name in names
     ]
-    style.draw_legend(figure, entries, 4)
+    figure.legend(handles=entries, loc=style.ABOVE, ncols=4)
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.axis("off")

@@ -47,7 +47,7 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
         style.build_legend_entry(f"T1: {threshold:g}", **LIMIT),
         style.build_legend_entry("median (mean over seeds)", **SOLID),
     ]
-    style.draw_legend(figure, entries, 2)
+    figure.legend(handles=entries, loc=style.ABOVE, ncols=2)
     panels = figure.subplots(1, len(arms), sharex=True, sharey=True, squeeze=False)[0]
     looks = style.read_looks(source)
     for axes, arm in zip(panels, arms, strict=True):
@@ -97,7 +97,7 @@ def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figu
         Patch(facecolor="#9a9a9a", edgecolor=style.INK, label="within images"),
         Patch(facecolor="white", edgecolor=style.INK, hatch=MISSED, label="across images"),
     ]
-    style.draw_legend(figure, entries, 2, handleheight=1.0)
+    figure.legend(handles=entries, loc=style.ABOVE, ncols=2, handleheight=1.0)
     axes = figure.subplots()
     axes.set_title(f"T4's floor: {floor:g}", fontsize=7, color=style.THRESHOLD)
     looks = style.read_looks(source)
@@ -148,7 +148,7 @@ def draw_logspace_loctests(source: Aggregates, differences: Sequence[str]) -> Fi
         Patch(facecolor=UNDECIDED, edgecolor=style.INK, label="half a test"),
         style.build_legend_entry("threshold", **BLACK),
     ]
-    style.draw_legend(figure, entries, 4, handleheight=1.0, columnspacing=0.8)
+    figure.legend(handles=entries, loc=style.ABOVE, ncols=4, handleheight=1.0, columnspacing=0.8)
     for axes, panel in zip(figure.subplots(len(panels)), panels, strict=True):
         statistic, test, title, relation, limit = panel
         axes.set_title(f"{title} (needs {relation} {limit:g})", fontsize=7)

@@ -78,7 +78,7 @@ def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
     }
     figure = style.create_figure(style.TEXT_WIDTH, 4.3, differences)
     entries = [Patch(**fills[arm], label=_format_name(source, arm)) for arm in arms]
-    style.draw_legend(figure, entries, 4, handleheight=1.1)
+    figure.legend(handles=entries, loc=style.ABOVE, ncols=4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
     panels = figure.subplots(math.ceil(len(metrics) / 2), 2).flat
     for axes, metric in itertools.zip_longest(panels, metrics):
@@ -121,7 +121,7 @@ def _draw_arms(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None:
         )
         for arm in arms
     ]
-    style.draw_legend(axes.figure, entries, 1, "outside right center")
+    axes.figure.legend(handles=entries, loc="outside right center")
     main = source.main_arm.arm
     for arm in sorted(arms, key=main.__eq__):  # the main arm last, and above all others
         _draw_arm(source, axes, arm, points.loc[arm], shapes)
@@ -139,7 +139,7 @@ def _draw_shape_legend(source: Aggregates, axes: Axes, shapes: dict[str, str]) -
         style.build_legend_entry(label, marker=shape, markersize=size, **gray)
         for label, shape, size in entries
     ]
-    style.draw_legend(axes.figure, lines, 4)
+    axes.figure.legend(handles=lines, loc=style.ABOVE, ncols=4)
 
 
 def _draw_arm(

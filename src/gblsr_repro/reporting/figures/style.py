@@ -7,15 +7,14 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final
 
 from matplotlib import rc_context
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import is_color_like
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -38,6 +37,7 @@ THRESHOLD = "#B2182B"
 LINE_SPACING = 1.25  # of the font size of the differences
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
+ABOVE: Final = "outside upper center"  # of all axes: the place of most legends
 
 
 def _require_color(text: str) -> str:
@@ -131,17 +131,6 @@ def style_marker(look: Look, size: float, **more: Any) -> dict[str, Any]:
 def build_legend_entry(label: str, **style: Any) -> Line2D:
     """Build a legend entry of a marker or a line in a style."""
     return Line2D([], [], label=label, **({"linestyle": "none"} | style))
-
-
-def draw_legend(
-    figure: Figure | SubFigure,
-    handles: Sequence[Artist],
-    columns: int,
-    place: Literal["outside upper center", "outside right center"] = "outside upper center",
-    **more: Any,
-) -> None:
-    """Draw a legend outside the axes, above them unless another `place` is given."""
-    figure.legend(handles=handles, loc=place, ncols=columns, **more)
 
 
 def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:

@@ -60,7 +60,7 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
         style.build_legend_entry(names[method], **style.style_marker(looks[method], MARKER))
         for method in cells
     ]
-    style.draw_legend(figure, entries, 3)
+    figure.legend(handles=entries, loc=style.ABOVE, ncols=3)
     return figure
 
 
@@ -143,7 +143,7 @@ def _draw_legend(source: Aggregates, figure: Figure, methods: list[str], beyond:
     ]
     if beyond:
         entries.append(Patch(facecolor="#ececec", edgecolor="#bbbbbb", label="beyond training"))
-    style.draw_legend(figure, entries, 3, handlelength=2.6)
+    figure.legend(handles=entries, loc=style.ABOVE, ncols=3, handlelength=2.6)
 
 
 def _draw_curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[str]) -> None:

@@ -32,12 +32,9 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -
         paper["asr"][name] = source.config["asr"][name]
     sheets: list[Sheet] = build_item(item, read_paper_aggregates(paper))
     # Printed means over timed sets stand only where the sets are the paper's.
-    left_out = {
-        column.key
-        for sheet in sheets
-        for column in sheet.columns
-        if column.timed and not times_the_papers_sets(source.config)
-    }
+    left_out: set[str] = set()
+    if not times_the_papers_sets(source.config):
+        left_out = {column.key for sheet in sheets for column in sheet.columns if column.timed}
     printed = {
         (row, column): text
         for (table, row, column), text in read_printed().items()
