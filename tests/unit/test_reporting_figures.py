@@ -25,6 +25,7 @@ from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import figures
+from gblsr_repro.reporting.captions import compose_caption
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item, describe_differences
 from results import Results
@@ -143,6 +144,23 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, monkeypatch):
         assert box.y1 <= height + 1, text
     printed = PRINTED[figure.get_figwidth()] / figure.get_figwidth()
     assert min(text.get_fontsize() for text in texts) * printed >= LEAST
+
+
+def test_differences_that_do_not_fit_are_counted():
+    differences = [f"difference {number} from the paper" for number in range(9)]
+    (text,) = style.create_figure(style.TEXT_WIDTH, 3.0, differences[:3]).texts
+    assert text.get_text() == "; ".join(differences[:3])
+    (text,) = style.create_figure(style.TEXT_WIDTH, 3.0, differences).texts
+    assert text.get_text() == "9 conditions unlike the paper's, listed in the report"
+    assert text.get_window_extent().x1 <= style.TEXT_WIDTH * text.figure.dpi
+
+
+def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():
+    run = Results(Path("nowhere")).record()
+    run.forget("native/runs/liif/seed[12]/*", "native/runs/gblsr_full_linear/seed[12]/*")
+    caption = compose_caption(FIGURES["per_dataset"], run.compare()).text
+    assert "LIIF 1" in caption
+    assert "Full-Linear" not in caption  # an arm of the diagnostic alone
 
 
 def test_same_data_same_bytes(sources, tmp_path):
