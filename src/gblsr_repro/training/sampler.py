@@ -24,17 +24,12 @@ class EpochSampler:
                 f"The training array holds {count} images, fewer than one batch of {batch_size}; "
                 "add images or lower the batch size in the config."
             )
-        self.count, self.batch_size, self.state = count, batch_size, state
-        self.per_epoch = count // batch_size
-        self._restart()
-
-    def _restart(self) -> None:
-        """Set the generator to the state after the two numbers before the first epoch."""
+        self.count, self.batch_size = count, batch_size
         self._generator = torch.Generator()
-        self._generator.set_state(self.state)
+        self._generator.set_state(state)
         for _ in ("validation", "training"):
             self._draw()
-        self._epoch, self._order = -1, torch.empty(0, dtype=torch.long)
+        self._seeds: list[int] = []  # of the epochs so far
 
     def _draw(self) -> int:
         """Draw a number of 64 bits."""
@@ -42,14 +37,12 @@ class EpochSampler:
 
     def select_items(self, step: int) -> Tensor:
         """Select the items (batch_size,), int64, of a step counted from 0."""
-        epoch, place = divmod(step, self.per_epoch)
-        if epoch < self._epoch:
-            self._restart()
-        while self._epoch < epoch:
-            generator = torch.Generator().manual_seed(self._draw())
-            self._order = torch.randperm(self.count, generator=generator)
-            self._epoch += 1
-        return self._order[place * self.batch_size : (place + 1) * self.batch_size]
+        epoch, batch = divmod(step, self.count // self.batch_size)
+        while len(self._seeds) <= epoch:
+            self._seeds.append(self._draw())
+        generator = torch.Generator().manual_seed(self._seeds[epoch])
+        order = torch.randperm(self.count, generator=generator)
+        return order[batch * self.batch_size : (batch + 1) * self.batch_size]
 
 
 def draw_pixels(count: int, images: int, pixels: int, seed: int, step: int) -> Tensor:
