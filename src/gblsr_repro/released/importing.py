@@ -26,7 +26,7 @@ from ..files import write_csv, write_json
 from ..metadata import METADATA_FILE
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
-from ..models.rows import find_model
+from ..models.native import NativeModel
 from ..progress import log
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
@@ -70,7 +70,8 @@ def import_run(
                 "with --as."
             )
         row = find_row(known.row)
-    model, name = find_model(row).assemble(row, config), locate_row(row)[2]
+    model_class = NativeModel if isinstance(row, Arm) else ASRModel
+    model, name = model_class.assemble(row, config), locate_row(row)[2]
     load_tensors(model, checkpoint, name)
     if checkpoint.metadata:
         check_own_run(checkpoint, row, seed, config)
