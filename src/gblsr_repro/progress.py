@@ -50,11 +50,13 @@ class Progress:
     """Counts units of work and logs their rate and the remaining time.
 
     A line is logged at the start, at most every `LOG_INTERVAL_SECONDS`, and at the end. `start`
-    units were done before (by a resumed run) and do not count for the rate.
+    units were done before (by a resumed run) and do not count for the rate. `values`, such as the
+    loss, are shown beside the count.
     """
 
     def __init__(self, label: str, total: int, unit: str = "step", start: int = 0) -> None:
         self.label, self.total, self.unit, self.done, self.start = label, total, unit, start, start
+        self.values: dict[str, float] = {}
         self.began = self.logged_at = time.monotonic()
         resumed = f", resumed at {start}" if start else ""
         log.info("%s: %s%s", label, format_count(total, unit), resumed)
@@ -65,8 +67,8 @@ class Progress:
         elapsed = time.monotonic() - self.began
         return (self.done - self.start) / elapsed if elapsed > 0 else 0.0
 
-    def update(self, count: int = 1, **values: float) -> None:
-        """Count `count` more units; `values`, such as the loss, are shown beside the count."""
+    def update(self, count: int = 1) -> None:
+        """Count `count` more units."""
         self.done += count
         now = time.monotonic()
         if now - self.logged_at < LOG_INTERVAL_SECONDS or self.done >= self.total:
@@ -74,9 +76,9 @@ class Progress:
         self.logged_at = now
         rate = self.rate
         left = format_duration((self.total - self.done) / rate) if rate else "unknown"
-        shown = "".join(f", {k} {v:.4g}" for k, v in values.items())
+        shown = "".join(f", {k} {v:.4g}" for k, v in self.values.items())
         log.info(
-            "%s: %d/%d, %.2f %ss/s, %s left%s",
+            "%s: %d/%d, %.3g %ss/s, %s left%s",
             self.label, self.done, self.total, rate, self.unit, left, shown,
         )  # fmt: skip
 

@@ -2,7 +2,9 @@
 
 import math
 import os
+import re
 import signal
+from itertools import count
 from unittest import mock
 
 import pytest
@@ -170,6 +172,17 @@ def test_learning_rate_bandwidth_and_hook_are_asked_at_every_step(path):
     assert rates == list(range(7))
     assert seen == [(done, done < 7) for done in range(1, 8)]
     assert [row["bandwidth"] for row in record.rows] == [0.7, 0.7]
+
+
+def test_progress_has_the_newest_loss_and_small_rates(path, monkeypatch, caplog):
+    clock = count(step=300)  # seconds between two looks at it
+    monkeypatch.setattr("gblsr_repro.progress.time.monotonic", lambda: next(clock))
+    caplog.set_level("INFO", "gblsr_repro")
+    rows = Job(path, steps=10, log_every=4).run().rows
+    told = {m.partition(":")[2].split(",")[0]: m for m in caplog.messages if "left" in m}
+    assert "loss" not in told[" 3/10"]
+    assert all(f"loss {rows[0]['loss']:.4g}" in told[f" {step}/10"] for step in (4, 5, 7))
+    assert re.search(r" 0\.00[1-9]\d* steps/s", told[" 7/10"])
 
 
 def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path):

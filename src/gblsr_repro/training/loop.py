@@ -105,7 +105,7 @@ def train(
                     after_step(run.step)
                 finished = run.step == run.steps
                 if finished or run.step % settings["log_every"] == 0:
-                    progress.update(0, **run.log_row(model.get_bandwidth()))
+                    progress.values = run.log_row(model.get_bandwidth())
                 progress.update()
                 signal = stop.name
                 due = signal or run.step % settings["checkpoint_every"] == 0
