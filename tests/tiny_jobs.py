@@ -13,7 +13,6 @@ from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.evaluation import (
     asr,
     asr_latency,
-    asr_scores,
     exemplars,
     native,
     native_fields,
@@ -135,7 +134,7 @@ JOBS = {
     },
     "asr_evaluate": lambda c, r, o: asr.evaluate_run(
         c, METHOD, 0, r / "gblsr_asr", o, o / "state"),
-    "asr_bicubic": lambda c, r, o: asr_scores.evaluate_bicubic(c, o, o / "state"),
+    "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, o, o / "state"),
     **{
         f"asr_latency {name}": lambda c, r, o, m=METHODS[name]: asr_latency.time_method(
             c, m, 0, o, o / "state")

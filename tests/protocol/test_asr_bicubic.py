@@ -14,7 +14,7 @@ import torch
 from gblsr_repro.data.images import convert_to_tensor
 from gblsr_repro.data.resize import crop_to_scale, resize_like_matlab
 from gblsr_repro.data.sources import list_source_images
-from gblsr_repro.evaluation import asr_scores
+from gblsr_repro.evaluation import asr
 from gblsr_repro.evaluation.luma import compute_luma, compute_psnr, shave_border
 
 PUBLISHED = {
@@ -28,9 +28,7 @@ CELLS = [(column, scale) for column, values in PUBLISHED.items() for scale in va
 
 @pytest.mark.parametrize(("column", "scale"), [*CELLS[:6], ("b100", 3)])
 def test_the_bicubic_row_has_nearly_the_published_values(mirrored, column, scale, tmp_path):
-    rows = asr_scores.score_set(
-        asr_scores.enlarge_bicubically, column, scale, mirrored, tmp_path, {}
-    )
+    rows = asr.score_set(asr.enlarge_bicubically, column, scale, mirrored, tmp_path, {})
     assert len(rows) == IMAGES[column]
     assert fmean(row["psnr_y"] for row in rows) == pytest.approx(PUBLISHED[column][scale], abs=0.03)
 

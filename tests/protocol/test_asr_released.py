@@ -13,8 +13,7 @@ from PIL import Image
 
 from gblsr_repro.config import load
 from gblsr_repro.data.sources import list_source_images
-from gblsr_repro.evaluation import asr_scores
-from gblsr_repro.evaluation.asr import build_upsampler
+from gblsr_repro.evaluation import asr
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.released.importing import import_run
 from gblsr_repro.runs import load_run
@@ -29,7 +28,7 @@ def upsample(shared, tmp_path_factory):
     """What enlarges an image by the released network."""
     run = tmp_path_factory.mktemp("released") / "run"
     import_run(str(shared / "weights/released/edsr-baseline-liif.pth"), None, 0, run, load())
-    return build_upsampler(load_run(run, ASRModel), load())
+    return asr.build_upsampler(load_run(run, ASRModel), load())
 
 
 @pytest.mark.slow
@@ -50,7 +49,7 @@ def test_set5_scores_what_liifs_own_code_gives(scale, upsample, shared, mirrored
         theirs.append(-10 * np.log10(np.mean(error**2)))
         return shown
 
-    rows = asr_scores.score_set(compared, "set5", scale, mirrored, tmp_path, {})
+    rows = asr.score_set(compared, "set5", scale, mirrored, tmp_path, {})
     assert len(rows) == len(theirs) == 5
     assert fmean(theirs) == pytest.approx(LIIF[scale], abs=6e-5)
     assert fmean(row["psnr_y"] for row in rows) == pytest.approx(fmean(theirs), abs=1e-5)

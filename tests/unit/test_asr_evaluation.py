@@ -12,7 +12,7 @@ from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.images import convert_to_rgb, convert_to_tensor
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, asr_scores, exemplars, luma, timing
+from gblsr_repro.evaluation import asr, asr_latency, exemplars, luma, timing
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
 
@@ -36,10 +36,10 @@ def config(tmp_path_factory):
 
 def test_an_image_without_a_finite_psnr_is_named(config, monkeypatch, tmp_path):
     black = torch.zeros(24, 24, 3, dtype=torch.uint8).numpy()
-    pair = asr_scores.ImagePair("black", black[::3, ::3], black)
-    monkeypatch.setattr(asr_scores, "build_pair", lambda *_: pair)
+    pair = asr.ImagePair("black", black[::3, ::3], black)
+    monkeypatch.setattr(asr, "build_pair", lambda *_: pair)
     with pytest.raises(UserError, match="black of set5 equals its upsampled image"):
-        asr_scores.score_set(asr_scores.enlarge_bicubically, "set5", 3, config, tmp_path, {})
+        asr.score_set(asr.enlarge_bicubically, "set5", 3, config, tmp_path, {})
 
 
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
@@ -57,7 +57,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
     assert shaved["demo_set14_x3.json"] == 9  # the scale and the column's own 6
     assert shaved["demo_set5_x6.json"] == 6
-    assert asr_scores.compute_border("set5", 2.5, config) == 3
+    assert asr.compute_border("set5", 2.5, config) == 3
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == compute_sha256(run / "weights.safetensors")
@@ -69,14 +69,14 @@ def test_pictures_are_of_the_named_image_as_it_is_scored(config, tmp_path):
     config["asr"]["trained_scales"] = [3]
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config, spread=0.1)
     asr.evaluate_run(config, find_method("gblsr_asr_nole"), 0, run, tmp_path, tmp_path / "state")
-    asr_scores.evaluate_bicubic(config, tmp_path / "bicubic", tmp_path / "state")
+    asr.evaluate_bicubic(config, tmp_path / "bicubic", tmp_path / "state")
     exemplars.write_enlarged(config, [run], tmp_path / "pictures")
     files = {f"demo_{column}_x{scale}.png" for column in ("set5", "set14") for scale in (3, 6)}
     for name in ("ground_truth", "nearest", "bicubic", "gblsr_asr_nole"):
         assert {path.name for path in (tmp_path / "pictures" / name).iterdir()} == files
     for column, name in (("set14", "coffee"), ("set5", "chelsea")):
         (image,) = [i for i in list_source_images(f"demo_{column}", config, 3) if i.name == name]
-        pair = asr_scores.build_pair(image, 3, "matlab")
+        pair = asr.build_pair(image, 3, "matlab")
         shown = {
             folder.name: np.asarray(Image.open(folder / f"demo_{column}_x3.png"))
             for folder in (tmp_path / "pictures").iterdir()
@@ -87,7 +87,7 @@ def test_pictures_are_of_the_named_image_as_it_is_scored(config, tmp_path):
         for subject, folder in (("bicubic", tmp_path / "bicubic"), ("gblsr_asr_nole", tmp_path)):
             rows = {row["image"]: row for row in made.rows(folder / f"demo_{column}_x3.csv")}
             output = convert_to_tensor(shown[subject]) / 255
-            border = asr_scores.compute_border(column, 3, config)
+            border = asr.compute_border(column, 3, config)
             score = luma.score_image(output, convert_to_tensor(pair.high), border)
             assert score.psnr_y == pytest.approx(float(rows[name]["psnr_y"]), abs=0.02)
 

@@ -18,7 +18,7 @@ from gblsr_repro import dependencies, inference, runs
 from gblsr_repro.dependencies import collect, versions
 from gblsr_repro.dependencies.rules import INITIAL, RULES
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr_scores, latency, metrics, native
+from gblsr_repro.evaluation import asr, latency, metrics, native
 from gblsr_repro.models import base
 from gblsr_repro.released import importing
 from gblsr_repro.training import runs as training
@@ -84,7 +84,7 @@ def watched(tiny, monkeypatch):
 
         return call
 
-    for module in (native, asr_scores, latency):
+    for module in (native, asr, latency):
         monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(training, name, unwatched(getattr(training, name)))

@@ -21,8 +21,7 @@ from ..models.asr.model import ASRModel
 from ..models.native import NativeModel
 from ..runs import load_run
 from . import BICUBIC, NEAREST, TRUTH, list_compared_scales
-from .asr import build_upsampler
-from .asr_scores import build_pair, enlarge_bicubically
+from .asr import build_pair, build_upsampler, enlarge_bicubically
 from .native import reconstruct
 
 

@@ -11,8 +11,7 @@ import torch
 
 from ..config import Config
 from ..data.sources import list_source_images
-from ..evaluation.asr import build_upsampler
-from ..evaluation.asr_scores import build_pair, compute_border, score_pair
+from ..evaluation.asr import build_pair, build_upsampler, compute_border, score_pair
 from ..files import read_csv, write_csv
 from ..models.asr.model import ASRModel
 from ..progress import log
