@@ -20,6 +20,7 @@ from ..files import write_atomically
 from ..models.asr.model import ASRModel
 from ..models.native import NativeModel
 from ..runs import load_run
+from ..wording import list_some
 from . import BICUBIC, NEAREST, TRUTH, list_compared_scales
 from .asr import build_pair, build_upsampler, enlarge_bicubically
 from .native import reconstruct
@@ -35,7 +36,7 @@ def find_exemplar(config: Config, setting: str, key: str, names: Sequence[str]) 
     if name not in names:
         raise UserError(
             f"Config: {setting}.{key} is {name!r}, which is no image of {key}; "
-            f"name one of {', '.join(names[:5])}, ..."
+            f"name one of {list_some(names)}."
         )
     return names.index(name)
 
