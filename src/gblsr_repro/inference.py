@@ -241,7 +241,7 @@ def upscale(
     pixels = np.pad(extend_visible_colors(photo), sides, mode="symmetric")
     whole = model.encoder.extend_images(torch.from_numpy(pixels).permute(2, 0, 1)[None])
     cells = (whole.shape[-2], whole.shape[-1])
-    tiles = tiling.cut_tiles(model, cells, y, x, tiling.MEMORY)
+    tiles = tiling.cut_tiles(model.encoder, cells, y, x)
     device = next(model.parameters()).device
 
     def render_tiles() -> Iterator[tuple[int, int, Tensor]]:

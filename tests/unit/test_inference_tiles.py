@@ -53,30 +53,31 @@ def test_the_field_at_the_papers_size():
     assert 2000 - swinir[0] < 250 > swinir[1] - 2000
 
 
-def test_the_memory_decides_on_the_tiles():
-    model = superres("gblsr_asr")
-    each = model.encoder.estimate_bytes_per_pixel()
+def test_the_memory_decides_on_the_tiles(monkeypatch):
+    monkeypatch.setattr(tiling, "MEMORY", 10**9)
+    encoder = superres("gblsr_asr").encoder
+    each = encoder.estimate_bytes_per_pixel()
     positions = torch.arange(4000, dtype=torch.float64)
-    cut = tiling.cut_tiles(model, (4000, 4000), positions, positions, memory=10**9)
+    cut = tiling.cut_tiles(encoder, (4000, 4000), positions, positions)
     assert 1 < len(cut) < 200
     for tile in cut:
         (top, bottom), (left, right) = tile.pixels
         assert (bottom - top) * (right - left) * each <= 10**9
     few = positions[:50]
-    assert len(tiling.cut_tiles(model, (4000, 4000), few, few, memory=10**9)) == 1
+    assert len(tiling.cut_tiles(encoder, (4000, 4000), few, few)) == 1
 
 
 def test_what_cannot_be_cut_is_told():
     settings = config.load()
-    model = asr.ASRModel.build(config.read_methods()["lte_swinir"], settings, 0)
+    encoder = asr.ASRModel.build(config.read_methods()["lte_swinir"], settings, 0).encoder
     positions = torch.arange(4000, dtype=torch.float64)
     with pytest.raises(
         UserError, match=r"field of SwinIR is too wide .* use a crop, or a method with an"
     ):
-        tiling.cut_tiles(model, (3000, 4000), positions[:3000], positions)
+        tiling.cut_tiles(encoder, (3000, 4000), positions[:3000], positions)
     photo, crop = (positions[:512], positions[:768]), (positions[:200], positions[:200])
-    assert len(tiling.cut_tiles(model, (512, 768), *photo)) == 1
-    assert len(tiling.cut_tiles(model, (3000, 4000), *crop)) == 1
+    assert len(tiling.cut_tiles(encoder, (512, 768), *photo)) == 1
+    assert len(tiling.cut_tiles(encoder, (3000, 4000), *crop)) == 1
 
 
 def native(arm):
@@ -90,13 +91,14 @@ def native(arm):
 @torch.inference_mode()
 def test_bands_give_the_whole_images_features(monkeypatch, kept):
     monkeypatch.setattr(bands, "BAND_BYTES", 20_000)
+    monkeypatch.setattr(bands, "MAP_BYTES", kept)
     model = native("gblsr_scalar")
     pixels = made.noise(61, 83, 3)
     pixels[:30] //= 8  # the top is dark: no band has the whole image's statistics
     images = torch.from_numpy(pixels).permute(2, 0, 1)[None].float() / 255
     whole = model.encode(images)
     seen = []
-    found = bands.encode_in_bands(model, pixels, lambda plan: seen.extend(plan) or plan, kept)
+    found = bands.encode_in_bands(model, pixels, lambda plan: seen.extend(plan) or plan)
     assert len(seen) > 20
     assert (found - whole).abs().max() / whole.abs().max() < 5e-6
 

@@ -33,18 +33,16 @@ Rows = Callable[[int, int], Tensor]  # from rows first ... last + 1 to a map (1,
 
 
 @torch.inference_mode()
-def encode_in_bands(
-    model: NativeModel, pixels: Pixels, track: Track = iter, map_bytes: int = MAP_BYTES
-) -> Tensor:
+def encode_in_bands(model: NativeModel, pixels: Pixels, track: Track = iter) -> Tensor:
     """Encode an image, uint8 (H, W, 3), into features (1, D, ceil(H / P), ceil(W / P)).
 
-    Works in bands where the encoder's two largest maps would take more than `map_bytes` bytes.
+    Works in bands where the encoder's two largest maps would take more than `MAP_BYTES`.
     `track` receives the list of all bands and yields them one by one, so that it can show progress.
     """
     device = next(model.parameters()).device
     height, width = pixels.shape[:2]
     convolutions = [m for m in model.encoder.layers if isinstance(m, nn.Conv2d)]
-    if 2 * 4 * convolutions[0].out_channels * height * width <= map_bytes:
+    if 2 * 4 * convolutions[0].out_channels * height * width <= MAP_BYTES:
         return model.encode(convert_to_batch(pixels, device))
     pixels = _pad_pixels(pixels, model.decoder.patch)
     source: Rows = lambda first, last: convert_to_batch(pixels[first:last], device)  # noqa: E731
@@ -61,7 +59,7 @@ def encode_in_bands(
         if top == 0:
             convolve = _build_convolution(convolution, source, size[0])
             moments, stored = Moments(), None if norm else features
-            if norm and 4 * convolution.out_channels * size[0] * size[1] <= map_bytes:
+            if norm and 4 * convolution.out_channels * size[0] * size[1] <= MAP_BYTES:
                 stored = _allocate_map((1, convolution.out_channels, *size), convolution)
         band = convolve(top, bottom)
         moments.add(band)

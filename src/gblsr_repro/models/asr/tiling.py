@@ -7,10 +7,10 @@ rounding:
 
 - RDN's field reaches 131 pixels at the paper's size. At the image's border every layer pads with
   zeros, in a tile that ends at it as in the whole image.
-- SwinIR's field is 152 pixels at the published size. A tile starts on SwinIR's grid of windows, so
-  its windows are those of the whole image; windows that its border cuts are beyond the field. At
-  18 kB per pixel the memory has no room for more than the field at the published size: it enlarges
-  images of up to half a megapixel in one piece, and crops of larger ones.
+- SwinIR's field is up to 158 pixels at the published size. A tile starts on SwinIR's grid of
+  windows, so its windows are those of the whole image; windows that its border cuts are beyond the
+  field. At 18 kB per pixel the memory has no room for more than the field at the published size: it
+  enlarges images of up to half a megapixel in one piece, and crops of larger ones.
 
 The field is encoded twice at every seam, which costs time: tiles are as large as the memory allows.
 """
@@ -26,7 +26,6 @@ from torch import Tensor
 from ...errors import UserError
 from ..base import Encoder
 from .local_ensemble import REACH, RenderArea, Span
-from .model import ASRModel
 
 MEMORY = 1 << 31  # bytes of one tile: the peak of the encoder or of the decoder
 DECODER_BYTES = 1 << 13  # per cell: coefficients or hidden values, in two layouts
@@ -60,31 +59,25 @@ class Tile:
         return RenderArea(size, (self.cells[0][0], self.cells[1][0]), self.rows, self.columns)
 
 
-def cut_tiles(
-    model: ASRModel,
-    size: tuple[int, int],
-    rows: Tensor,
-    columns: Tensor,
-    memory: int = MEMORY,
-) -> list[Tile]:
-    """Cut an output into tiles of about `memory` bytes; into a single one where that suffices.
+def cut_tiles(encoder: Encoder, size: tuple[int, int], rows: Tensor, columns: Tensor) -> list[Tile]:
+    """Cut an output into tiles of about `MEMORY` bytes; into a single one where that suffices.
 
     `size` (h, w) is that of the extended input, `rows` and `columns` are the output pixels'
     positions in it: rising, whole numbers being pixel centers. An encoder whose field is too wide
     for tiles of that memory gets one tile of up to `WHOLE` times as much; beyond that raises
     `UserError`.
     """
-    (whole,) = _cut_evenly(model.encoder, size, rows, columns, max(size))
-    needed = model.encoder.estimate_bytes_per_pixel() * _count_pixels(whole.pixels)
-    if max(needed, DECODER_BYTES * _count_pixels(whole.cells)) <= memory:
+    (whole,) = _cut_evenly(encoder, size, rows, columns, max(size))
+    needed = encoder.estimate_bytes_per_pixel() * _count_pixels(whole.pixels)
+    if max(needed, DECODER_BYTES * _count_pixels(whole.cells)) <= MEMORY:
         return [whole]
-    side = _compute_side(model.encoder, memory)
+    side = _compute_side(encoder)
     if side:
-        return _cut_evenly(model.encoder, size, rows, columns, side)
-    if needed <= WHOLE * memory:
+        return _cut_evenly(encoder, size, rows, columns, side)
+    if needed <= WHOLE * MEMORY:
         return [whole]
     raise UserError(
-        f"The receptive field of {type(model.encoder).__name__} is too wide for tiles, and the "
+        f"The receptive field of {type(encoder).__name__} is too wide for tiles, and the "
         f"image of {size[1]}x{size[0]} pixels would take about {needed / 1e9:.0f} GB at once; "
         "use a crop, or a method with an RDN encoder."
     )
@@ -95,15 +88,15 @@ def _count_pixels(spans: tuple[Span, Span]) -> int:
     return math.prod(last - first for first, last in spans)
 
 
-def _compute_side(encoder: Encoder, memory: int) -> int:
+def _compute_side(encoder: Encoder) -> int:
     """Compute the largest side of a tile in cells; 0 where the field leaves too few."""
     middle = 1 << 20  # far from any border
     low, high = encoder.compute_receptive_field(middle - REACH, middle + REACH + 1, 2 * middle)
     field = high - low
-    room = math.isqrt(memory // encoder.estimate_bytes_per_pixel()) - field
+    room = math.isqrt(MEMORY // encoder.estimate_bytes_per_pixel()) - field
     if FIELD_PER_SIDE * room < field:
         return 0
-    return min(room, math.isqrt(memory // DECODER_BYTES))
+    return min(room, math.isqrt(MEMORY // DECODER_BYTES))
 
 
 def _cut_evenly(
