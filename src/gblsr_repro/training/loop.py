@@ -70,8 +70,8 @@ def train(
     label: str,
     training: Training[Any],
     state_path: Path,
-    identity: Mapping[str, Any],
-    trained_by: Mapping[str, Any],
+    identity: dict[str, Any],
+    trained_by: dict[str, Any],
     after_step: Callable[[int], None] | None = None,
     keep_state: bool = False,
 ) -> TrainingLog:
@@ -87,20 +87,15 @@ def train(
     Raises `UserError` when loss or gradient is not finite or another process trains the same run,
     and `StopRequested` on SIGTERM or SIGUSR1, after the current step, with the state saved.
     """
-    model = training.model
-    settings = training.settings["training"]
-    run = _Run(label, training, state_path, dict(identity))
-    with checkpoint.lock_state(run.path, label):
-        run.resume(dict(trained_by))
+    model, settings = training.model, training.settings["training"]
+    run = _Run(label, training, state_path, identity)
+    with checkpoint.lock_state(state_path, label):
+        run.resume(trained_by)
         model.train()
         progress = Progress(label, run.steps, start=run.step)
         with checkpoint.StopOnSignal() as stop, progress:
             while run.step < run.steps:
-                if training.schedule is not None:
-                    rate = training.schedule(run.step)
-                    for group in training.optimizer.param_groups:
-                        group["lr"] = rate
-                run.take_step(training)
+                run.take_step()
                 if after_step is not None:
                     after_step(run.step)
                 finished = run.step == run.steps
@@ -123,16 +118,11 @@ class _Run:
     """The state of a running training: what is saved, and what is not logged yet."""
 
     def __init__(
-        self,
-        label: str,
-        training: Training[Any],
-        path: Path,
-        identity: dict[str, Any],
+        self, label: str, training: Training[Any], path: Path, identity: dict[str, Any]
     ) -> None:
-        self.label, self.path, self.identity = label, path, identity
-        self.model, self.optimizer = training.model, training.optimizer
+        self.label, self.training, self.path, self.identity = label, training, path, identity
         self.steps: int = training.settings["training"]["steps"]
-        self.parameters = [p for p in self.model.parameters() if p.requires_grad]
+        self.parameters = [p for p in training.model.parameters() if p.requires_grad]
         self.device = self.parameters[0].device
         self.step = 0
         self.training_log = TrainingLog()
@@ -147,8 +137,8 @@ class _Run:
         """Load the saved state, if there is one, and note what trains the remaining steps."""
         state = checkpoint.load_state(self.path, self.identity)
         if state is not None:
-            self.model.load_state_dict(state["model"])
-            self.optimizer.load_state_dict(state["optimizer"])
+            self.training.model.load_state_dict(state["model"])
+            self.training.optimizer.load_state_dict(state["optimizer"])
             checkpoint.restore_random_state(state["random"])
             self.step, self.losses = state["step"], state["losses"]
             names = [each.name for each in fields(TrainingLog)]
@@ -164,20 +154,24 @@ class _Run:
         self.started = self.logged_at = time.monotonic()
         self.logged_step = self.step
 
-    def take_step(self, training: Training[Any]) -> None:
+    def take_step(self) -> None:
         """Take one optimizer step and keep its loss and its gradient norm before clipping.
 
         On the CPU, where reading costs nothing, they are checked at once.
         """
+        training, optimizer = self.training, self.training.optimizer
+        if training.schedule is not None:
+            for group in optimizer.param_groups:
+                group["lr"] = training.schedule(self.step)
         parts = training.split(training.batch(self.step))
-        self.optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         loss = torch.zeros((), device=self.device)
         for part in parts:
             share = training.loss(part) / len(parts)
             share.backward()
             loss = loss + share.detach()
         norm = nn.utils.clip_grad_norm_(self.parameters, training.gradient_clip)
-        self.optimizer.step()
+        optimizer.step()
         self.step += 1
         self.unchecked.append((loss, norm.detach()))
         if self.device.type == "cpu":
@@ -224,8 +218,8 @@ class _Run:
             {
                 "identity": self.identity,
                 "step": self.step,
-                "model": self.model.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
+                "model": self.training.model.state_dict(),
+                "optimizer": self.training.optimizer.state_dict(),
                 "random": checkpoint.get_random_state(),
                 "losses": self.losses,
                 **vars(self.training_log),
