@@ -20,7 +20,7 @@ SCALES = [1, 2, 3, 4, 6, 8, 1.5, 2.7, 3.3, 11, 0.6, (2, 3), (1, 8), (1.5, 1)]  #
 @pytest.fixture(scope="module")
 def models() -> dict[str, ASRModel]:
     """The methods at small widths, with weights that give colors of amplitude 1 and more."""
-    more = {"rdn_features": 12, "rdn_blocks": 1, "swinir_window": 4, "hidden": 16, "modes": 16}
+    more = {"rdn_features": 12, "rdn_blocks": 1, "swinir_window": 4, "hidden": 17, "modes": 16}
     settings = config.merge(config.load(), {"asr": {"model": made.ASR | more}})
     found = {}
     for name in METHODS:

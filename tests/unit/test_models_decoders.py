@@ -12,7 +12,8 @@ ARMS = list(config.read_arms())
 
 @pytest.fixture
 def model(settings, arm):
-    """An arm in float64."""
+    """An arm in float64, its layers of an odd width."""
+    settings = config.merge(settings, {"native": {"model": {"hidden": 9}}})
     return made.moved(NativeModel.build(config.read_arms()[arm], settings, 0)).double()
 
 

@@ -28,11 +28,12 @@ class LTEDecoder(LatentDecoder):
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section)
         hidden = section["hidden"]
+        waves = hidden // 2
         # Module order is the order of the draws.
-        self.amplitude = nn.Linear(self.features, hidden)
-        self.frequency = nn.Linear(self.features, hidden)
-        self.phase = nn.Linear(2, hidden // 2, bias=False)
-        self.layers = build_perceptron(hidden + self.features, hidden, 3)
+        self.amplitude = nn.Linear(self.features, 2 * waves)
+        self.frequency = nn.Linear(self.features, 2 * waves)
+        self.phase = nn.Linear(2, waves, bias=False)
+        self.layers = build_perceptron(2 * waves + self.features, hidden, 3)
 
     def _compute_phase(self) -> Tensor:
         """Compute the phase (K,), the same at every pixel."""

@@ -23,10 +23,9 @@ class LIIF(ImplicitDecoder):
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ("hidden",)
-    DEPTH = 4
 
     def __init__(self, section: Mapping[str, Any]) -> None:
-        super().__init__(section, 9 * section["features"] + 4, self.DEPTH)
+        super().__init__(section, 9 * section["features"] + 4, depth=4)
 
     def compute_maps(self, features: Tensor, path: str) -> Tensor:
         """Unfold features; on the hoisted path apply the first layer to them as a convolution."""

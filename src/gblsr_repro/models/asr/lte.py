@@ -16,25 +16,24 @@ from .implicit import HOISTED, ImplicitDecoder
 class LTE(ImplicitDecoder):
     """The local texture estimator: the perceptron reads a local Fourier series of the features.
 
-    3x3 convolutions compute `hidden` amplitudes and hidden/2 two-dimensional frequencies per cell;
-    the phases follow from the pixel's size. amplitude * [cos, sin](pi (frequency . offset + phase))
-    -> 3 hidden layers with ReLU -> 3, to which the model adds the bilinearly enlarged input. Both
-    paths compute the heads once per cell; the hoisted one also multiplies by pi there. Pixels
-    smaller than any seen in training, those beyond `largest_scale`, count as the smallest seen, as
-    in LTE's published tests.
+    3x3 convolutions compute hidden // 2 two-dimensional frequencies and twice as many amplitudes
+    per cell; the phases follow from the pixel's size. amplitude * [cos, sin](pi (frequency . offset
+    + phase)) -> 3 hidden layers with ReLU -> 3, to which the model adds the bilinearly enlarged
+    input. Both paths compute the heads once per cell; the hoisted one also multiplies by pi there.
+    Pixels smaller than any seen in training, those beyond `largest_scale`, count as the smallest
+    seen, as in LTE's published tests.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ("hidden",)
-    DEPTH = 3
     adds_input = True
 
     def __init__(self, section: Mapping[str, Any]) -> None:
-        hidden = section["hidden"]
-        super().__init__(section, hidden, self.DEPTH)
+        waves = section["hidden"] // 2
+        super().__init__(section, 2 * waves, depth=3)
         self.smallest_cell = 2 / section["largest_scale"]
-        self.amplitude = nn.Conv2d(self.features, hidden, 3, padding=1)
-        self.frequency = nn.Conv2d(self.features, hidden, 3, padding=1)
-        self.phase = nn.Linear(2, hidden // 2, bias=False)
+        self.amplitude = nn.Conv2d(self.features, 2 * waves, 3, padding=1)
+        self.frequency = nn.Conv2d(self.features, 2 * waves, 3, padding=1)
+        self.phase = nn.Linear(2, waves, bias=False)
 
     def compute_maps(self, features: Tensor, path: str) -> Tensor:
         """Compute the cells' amplitudes, then their frequencies along y, then along x.
