@@ -230,3 +230,4 @@ def test_seams_tell_a_jump_at_borders_from_one_at_centers(settings):
     assert border == pytest.approx([5.0, 1.0])
     assert center == pytest.approx([1.0, 3.0])
     assert metrics.measure_border_steps(torch.zeros(1, 3, 32, 32), settings) == ([None], [None])
+    assert metrics.measure_border_steps(images[1:, :, :32, :32], settings) == ([None], [3.0])

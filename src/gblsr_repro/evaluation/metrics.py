@@ -180,7 +180,8 @@ def measure_border_steps(
 
     A step is the absolute difference of two neighboring pixels, along both axes and in all
     channels. Both numbers are ratios to the mean of all other steps: 1 for a reconstruction that
-    does not depend on the patches, None where no other step is above zero.
+    does not depend on the patches, None where no other step is above zero, and of an image that is
+    one patch for borders.
     """
     # Sum and number of the steps across borders, across centers, and of the others.
     sums = images.new_zeros(3, images.shape[0], 2, dtype=torch.float64)
@@ -197,8 +198,10 @@ def measure_border_steps(
 
 
 def _divide(numerators: list[float], denominators: list[float]) -> list[float | None]:
-    """Divide numbers pair by pair; None where the denominator is 0."""
-    return [a / b if b else None for a, b in zip(numerators, denominators, strict=True)]
+    """Divide numbers pair by pair; None where the denominator is 0 or one is NaN."""
+    return [
+        a / b if a >= 0 and b > 0 else None for a, b in zip(numerators, denominators, strict=True)
+    ]
 
 
 # --- per-patch metrics: (B, 3, H, W) twice -> (B, h, w) -----------------------------------------
