@@ -34,11 +34,15 @@ def config(tmp_path_factory):
     return found
 
 
-def test_an_image_without_a_finite_psnr_is_named(config, monkeypatch, tmp_path):
-    black = torch.zeros(24, 24, 3, dtype=torch.uint8).numpy()
+@pytest.mark.parametrize(
+    ("side", "said"),
+    [(24, "black of set5 equals its upsampled image"), (12, "black has 12x12 pixels, and SSIM-Y")],
+)
+def test_an_image_that_cannot_be_scored_is_named(config, monkeypatch, tmp_path, side, said):
+    black = np.zeros((side, side, 3), np.uint8)
     pair = asr.ImagePair("black", black[::3, ::3], black)
     monkeypatch.setattr(asr, "build_pair", lambda *_: pair)
-    with pytest.raises(UserError, match="black of set5 equals its upsampled image"):
+    with pytest.raises(UserError, match=said):
         asr.score_set(asr.enlarge_bicubically, "set5", 3, config, tmp_path, {})
 
 

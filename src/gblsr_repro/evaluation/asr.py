@@ -94,7 +94,14 @@ def score_pair(upsample: Upsample, pair: ImagePair, shaved: int) -> luma.LumaSco
 
     Raises `UserError` when the image is too small for the metrics.
     """
-    output = upsample(pair.low, *pair.high.shape[:2])
+    height, width = pair.high.shape[:2]
+    if min(height, width) < 2 * shaved + luma.WINDOW:
+        raise UserError(
+            f"{pair.name} has {width}x{height} pixels, and SSIM-Y needs {luma.WINDOW}x"
+            f"{luma.WINDOW} that remain when {shaved} are shaved off every side; leave this image "
+            "out of the set, or evaluate smaller scales."
+        )
+    output = upsample(pair.low, height, width)
     return luma.score_image(output, convert_to_tensor(pair.high).to(output.device), shaved)
 
 
