@@ -23,7 +23,7 @@ SIZE, QUICK_SIZE = (64, 64), (5, 7)
 LARGER = (120, 125)  # at x4
 SCALE = 4  # of whole models and of the baselines
 
-Low = tuple[int, int]
+Size = tuple[int, int]
 
 
 def build_cases(bench: Bench) -> Iterator[Case]:
@@ -45,7 +45,7 @@ def name_ensemble(ensemble: bool) -> str:
     return "LE" if ensemble else "noLE"
 
 
-def compute_size(low: Low, scale: float) -> Low:
+def compute_size(low: Size, scale: float) -> Size:
     """Compute the rendered size of `low` at a scale."""
     return round(low[0] * scale), round(low[1] * scale)
 
@@ -59,14 +59,14 @@ def build_spectral_decoder(bench: Bench, ensemble: bool) -> GBLSR:
     return decoder.eval().to(bench.device)
 
 
-def draw_features(bench: Bench, low: Low, batch: int = 1) -> Tensor:
+def draw_features(bench: Bench, low: Size, batch: int = 1) -> Tensor:
     """Draw random features (B, D, h, w) of the RDN's width."""
     generator = torch.Generator().manual_seed(0)
     width = bench.config["asr"]["model"]["rdn_features"]
     return torch.randn(batch, width, *low, generator=generator).to(bench.device)
 
 
-def build_spectral_case(bench: Bench, low: Low, scale: float, ensemble: bool) -> Case:
+def build_spectral_case(bench: Bench, low: Size, scale: float, ensemble: bool) -> Case:
     """Build the case of the GB-LSR decoder: query by query in one piece, folded, axis by axis."""
     decoder = build_spectral_decoder(bench, ensemble)
     features, size = draw_features(bench, low), compute_size(low, scale)
@@ -86,13 +86,13 @@ def build_method(bench: Bench, method: str) -> ASRModel:
     return ASRModel.build(read_methods()[method], bench.config, 0).eval().to(bench.device)
 
 
-def draw_images(bench: Bench, low: Low) -> Tensor:
+def draw_images(bench: Bench, low: Size) -> Tensor:
     """Draw one random low-resolution image (1, 3, h, w) in [0, 1]."""
     generator = torch.Generator().manual_seed(0)
     return torch.rand(1, 3, *low, generator=generator).to(bench.device)
 
 
-def build_whole_case(bench: Bench, low: Low) -> Case:
+def build_whole_case(bench: Bench, low: Size) -> Case:
     """Build the case of the whole main method, its RDN encoder with the decoder."""
     model, images = build_method(bench, "gblsr_asr"), draw_images(bench, low)
     size, tile = compute_size(low, SCALE), bench.config["asr"]["tile_pixels"]
@@ -103,7 +103,7 @@ def build_whole_case(bench: Bench, low: Low) -> Case:
     return Case("whole model gblsr_asr", variants, format_size(*low), SCALE)
 
 
-def build_implicit_case(bench: Bench, method: str, low: Low) -> Case:
+def build_implicit_case(bench: Bench, method: str, low: Size) -> Case:
     """Build the case of a baseline's decoder: as published, and with every exact speed-up."""
     model, images = build_method(bench, method), draw_images(bench, low)
     features, size = draw_features(bench, low), compute_size(low, SCALE)

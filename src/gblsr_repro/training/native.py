@@ -81,7 +81,7 @@ class Objective:
     ) -> None:
         self.read_images = build_batch_reader(arrays, sampler, device)
         self.parts, self.seed, self.device = recipe["accumulate"], seed, device
-        self.image_pixels = arrays.images.shape[1] * arrays.images.shape[2]
+        self.image_pixels = arrays.size**2
         self.loss_pixels: int | None = recipe["pixels"].get(arm.arm)
         if self.loss_pixels is not None and self.loss_pixels > self.image_pixels:
             raise UserError(

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from ..base import COLORS, PLAIN, QUERY_CHUNK, Decoder
 from .local_ensemble import (
+    Corner,
     Length,
     RenderArea,
     Taps,
@@ -29,7 +30,6 @@ from .local_ensemble import (
     iterate_corners,
 )
 
-Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
 RenderRows = Callable[[int, int], Tensor]
 
 

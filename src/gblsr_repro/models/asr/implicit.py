@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN, QUERY_CHUNK
 from ..layers import ONEDNN_BATCH, apply_pointwise, build_module_list, relu
-from .decoders import Corner, QueryDecoder, RenderRows, gather_cells
-from .local_ensemble import Length, RenderArea
+from .decoders import QueryDecoder, RenderRows, gather_cells
+from .local_ensemble import Corner, Length, RenderArea
 
 HOISTED = "hoisted"
 

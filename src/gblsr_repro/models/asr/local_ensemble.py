@@ -24,7 +24,8 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-Span = tuple[int, int]
+Span = tuple[int, int]  # first ... last + 1
+Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
 Length = int | Fraction
 """Pixels of a whole map along an axis: a fraction where cells were added to an image's."""
 REACH = 2
@@ -82,7 +83,9 @@ def compute_taps(coordinates: Tensor, cells: int, ensemble: bool) -> Taps:
     return Taps(owner.long(), offset, torch.ones_like(offset))
 
 
-def compute_shown_size(cells: Span, image: Span, size: Span) -> tuple[Length, Length]:
+def compute_shown_size(
+    cells: tuple[int, int], image: tuple[int, int], size: tuple[int, int]
+) -> tuple[Length, Length]:
     """Compute the pixels (H, W) of a map of `cells` whose first `image` cells make up `size`.
 
     A pixel then lies at the same place in its cell as without the cells that were added.
@@ -123,9 +126,7 @@ def _floor_divide(numerator: Tensor, denominator: Tensor | int) -> Tensor:
     return torch.div(numerator, denominator, rounding_mode="floor")
 
 
-def iterate_corners(
-    rows: Taps, columns: Taps, width: int
-) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+def iterate_corners(rows: Taps, columns: Taps, width: int) -> Iterator[Corner]:
     """Yield the cell (row-major in `width` columns), offsets (..., 2) and weight of every corner.
 
     The taps of rows and columns are broadcast together: both have the queries' shape, or

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN
 from ..spectral import evaluate_modes
-from .decoders import Corner, QueryDecoder, RenderRows, flatten_cells, gather_cells
-from .local_ensemble import Length, RenderArea
+from .decoders import QueryDecoder, RenderRows, flatten_cells, gather_cells
+from .local_ensemble import Corner, Length, RenderArea
 from .rendering import FoldedKernel, fold_decoder, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"
