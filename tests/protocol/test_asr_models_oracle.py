@@ -139,11 +139,11 @@ def test_the_area_form_differs_on_the_lines_through_the_last_centers_alone():
 
 def test_on_a_cell_center_line_the_ensemble_is_the_limit_from_both_sides():
     model = model_of("gblsr_asr", modes=5)
-    _, features, _, _ = encoded(model)
+    images, features, _, _ = encoded(model)
     center = 1 - 1 / H
     places = torch.tensor([[[center + d, 0.3] for d in (-1e-9, 0.0, 1e-9)]], dtype=torch.float64)
     with torch.no_grad():
-        below, on, above = model.query(features, places, torch.ones_like(places))[0]
+        below, on, above = model.query(features, places, torch.ones_like(places), images)[0]
     torch.testing.assert_close(below, on, rtol=0, atol=1e-6)
     torch.testing.assert_close(above, on, rtol=0, atol=1e-6)
 

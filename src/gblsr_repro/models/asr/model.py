@@ -77,27 +77,18 @@ class ASRModel(Model):
                 values = values + enlarge_at(self.prepare_images(images), coordinates)
             return self.restore_colors(values)
 
-    def query(
-        self,
-        features: Tensor,
-        coordinates: Tensor,
-        cell: Tensor,
-        images: Tensor | None = None,
-    ) -> Tensor:
+    def query(self, features: Tensor, coordinates: Tensor, cell: Tensor, images: Tensor) -> Tensor:
         """Evaluate colors (B, Q, 3) at coordinates (B, Q, 2) from features (B, D, h, w).
 
         `cell` (B, Q, 2) is the size of every query's pixel in coordinates: (2 / H, 2 / W) for an
-        H x W image. `images` (B, 3, h, w) are the encoder's input; LTE needs them (`ValueError`
-        without). Memory is bounded for any Q. Float64 coordinates keep the most digits: an error e
-        in a coordinate becomes pi p s n e / 2 in the argument of the highest mode, on an axis of n
-        cells.
+        H x W image; `images` (B, 3, h, w) are the encoder's input. Memory is bounded for any Q.
+        Float64 coordinates keep the most digits: an error e in a coordinate becomes pi p s n e / 2
+        in the argument of the highest mode, on an axis of n cells.
         """
         self._select_path(self.decoder.query_path)
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.query(self._match_precision(features), coordinates, cell)
             if self.decoder.adds_input:
-                if images is None:
-                    raise ValueError("this decoder adds the enlarged input: pass images to query")
                 enlarged = enlarge_at(self.prepare_images(images), coordinates.to(values.dtype))
                 values = values + enlarged
             return self.restore_colors(values)
