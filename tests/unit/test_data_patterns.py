@@ -45,7 +45,7 @@ def test_row_is_sound(row):
         assert len(set(names)) == len(names) == row.images
     if row.kind == "files":
         assert all("{path}" in url for url in row.urls)
-        assert not row.urls or "*" not in "".join(data.published_patterns)
+        assert not row.urls or "*" not in "".join(row.files)
     if row.kind == "archive":
         algorithm, _, digest = row.checksum.partition(":")
         assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)

@@ -74,32 +74,21 @@ class DatasetFiles:
         return self.row.files[0]
 
     @property
-    def companion_patterns(self) -> list[list[str]]:
-        """Patterns of the files that belong to the images, with their alternatives."""
-        return [e.split("|") for e in self.row.files[1:] if not e.startswith("@")]
-
-    @property
     def selection_list(self) -> str | None:
         """Path of the text file that lists the images to use; None if the data set has none."""
         return next((e[1:] for e in self.row.files if e.startswith("@")), None)
 
     @property
-    def published_patterns(self) -> list[str]:
-        """Patterns of all files in the publisher's copy."""
-        listed = [self.selection_list] if self.selection_list else []
-        return [self.image_pattern, *(options[0] for options in self.companion_patterns), *listed]
+    def patterns(self) -> list[list[str]]:
+        """Patterns of all files, each with its alternatives: the publisher's first."""
+        return [entry.removeprefix("@").split("|") for entry in self.row.files]
 
     def list_present_files(self) -> list[str]:
         """List the paths of the files that exist, sorted by name."""
-        paths = set(find_files(self.image_pattern, self.root))
-        for options in self.companion_patterns:
-            for option in options:
-                companions = find_files(option, self.root)
-                if companions:
-                    paths.update(companions)
-                    break
-        if self.selection_list:
-            paths.update(find_files(self.selection_list, self.root))
+        paths: set[str] = set()
+        for options in self.patterns:
+            found = (find_files(option, self.root) for option in options)
+            paths.update(next(filter(None, found), []))
         return sorted(paths)
 
     def read_entries(self) -> dict[str, ManifestEntry]:
@@ -161,8 +150,9 @@ class DatasetFiles:
         if (absent or len(images) < count) and not self.accepts_partial:
             lack = f"lacks {absent}" if absent else f"has {len(images)} of {count} images"
             raise UserError(
-                f"Data set {self.name} {lack} in {self.root}; complete it, or name {self.name} "
-                "under accept_partial in the config to use the existing files."
+                f"Data set {self.name} {lack} in {self.root}; complete it, correct its row in "
+                f"config/datasets.tsv, or name {self.name} under accept_partial in the config to "
+                "use the existing files."
             )
         if len(images) > count:
             raise UserError(
@@ -186,8 +176,7 @@ class DatasetFiles:
 
     def _find_absent(self, paths: list[str]) -> str | None:
         """Find a file that is missing by its name; None where all are there."""
-        listed = [[self.selection_list]] if self.selection_list else []
-        for options in (*listed, [self.image_pattern], *self.companion_patterns):
+        for options in self.patterns:
             missing = [
                 [
                     path

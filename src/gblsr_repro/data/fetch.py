@@ -94,7 +94,7 @@ def _download_missing(files: DatasetFiles, recorded: ManifestEntries) -> Manifes
     """Download the files that do not exist; return their manifest entries."""
     # Paths, or patterns, of a complete copy.
     wanted = list(recorded) or [
-        path for pattern in files.published_patterns for path in expand_braces(pattern)
+        path for published, *_ in files.patterns for path in expand_braces(published)
     ]
     missing = [path for path in wanted if not (files.root / path).is_file()]
     if not missing:
