@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from gblsr_repro import image_io
-from gblsr_repro.data.images import read_image, read_rgb_image
+from gblsr_repro.data.images import read_image
 from gblsr_repro.errors import UserError
 
 RAMP = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
@@ -50,16 +50,12 @@ def test_samples_are_those_of_the_picture(kind, tmp_path):
     image, suffixes, options, expected = KINDS[kind]
     for suffix in suffixes.split():
         file = saved(tmp_path / f"a.{suffix}", image, **options)
-        native, rgb = read_image(file), read_rgb_image(file)
-        np.testing.assert_array_equal(native, expected)
-        np.testing.assert_array_equal(
-            rgb, native if native.ndim == 3 else np.stack([native] * 3, axis=2)
-        )
+        np.testing.assert_array_equal(read_image(file), expected)
 
 
 def test_alpha_is_composited_over_white(tmp_path):
     half = Image.new("RGBA", (1, 1), (100, 0, 200, 128))
-    pixel = read_rgb_image(saved(tmp_path / "a.png", half))[0, 0]
+    pixel = read_image(saved(tmp_path / "a.png", half))[0, 0]
     expected = np.array([100, 0, 200]) * 128 / 255 + 255 * 127 / 255
     assert np.abs(pixel - expected).max() <= 1
 
@@ -130,15 +126,15 @@ REFUSED = {
 def test_what_is_no_single_whole_photograph_is_named(sentence, refused, tmp_path):
     (tmp_path / "a.png").write_bytes(refused)
     with pytest.raises(UserError, match=rf"a\.png .*{sentence}") as caught:
-        read_rgb_image(tmp_path / "a.png")
+        read_image(tmp_path / "a.png")
     assert "\n" not in str(caught.value)
 
 
 def test_absent_file_and_folder_are_named(tmp_path):
     with pytest.raises(UserError, match=r"a\.png does not exist"):
-        read_rgb_image(tmp_path / "a.png")
+        read_image(tmp_path / "a.png")
     with pytest.raises(UserError, match="cannot be read"):
-        read_rgb_image(tmp_path)
+        read_image(tmp_path)
 
 
 def test_much_text_or_a_large_profile_is_no_damage(tmp_path):

@@ -7,7 +7,7 @@ import made
 import numpy as np
 import pytest
 import torch
-from PIL import Image, ImageOps
+from PIL import Image
 
 from gblsr_repro import image_io
 from gblsr_repro.errors import UserError
@@ -15,6 +15,15 @@ from gblsr_repro.image_io import Photo, formats
 
 SIXTEEN = (np.arange(24, dtype=np.uint16) * 2700).reshape(6, 4)
 RGBA = made.noise(6, 4, 4)
+TURNED = {  # upright, by the EXIF orientation of the file
+    2: RGBA[:, ::-1],
+    3: RGBA[::-1, ::-1],
+    4: RGBA[::-1],
+    5: RGBA.swapaxes(0, 1),
+    6: RGBA[::-1].swapaxes(0, 1),
+    7: RGBA[::-1, ::-1].swapaxes(0, 1),
+    8: RGBA[:, ::-1].swapaxes(0, 1),
+}
 LOSSLESS = [".png", ".webp", ".tif", ".tiff", ".bmp", ".ppm"]
 JPEG = [".jpg", ".jpeg", ".jpe", ".jfif"]
 
@@ -52,10 +61,9 @@ def test_that_sixteen_bits_of_a_png_become_eight_is_said_once(
 @pytest.mark.parametrize("orientation", range(10))
 def test_every_orientation(tmp_path, ending, orientation):
     path = tmp_path / f"a{ending}"
+    expected = TURNED.get(orientation, RGBA)
     for mode in ("RGB", "RGBA"):
         Image.fromarray(RGBA).convert(mode).save(path, exif=turned(orientation))
-        with Image.open(path) as image:
-            expected = np.array(ImageOps.exif_transpose(image))
         photo = image_io.read(path)
         assert np.array_equal(photo.rgb, expected[..., :3])
         assert photo.alpha is None if mode == "RGB" else (photo.alpha == expected[..., 3]).all()

@@ -4,7 +4,7 @@ Every format is decoded by the same rules:
 
 - pictures are turned upright as their EXIF orientation says;
 - colors are taken as stored: no color profile and no gamma is applied;
-- bilevel and grayscale images keep one channel (`read_image`) or repeat it (`read_rgb_image`);
+- bilevel and grayscale images keep one channel;
 - palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's formulas;
 - an alpha channel is composited over white;
 - samples of 16 bits keep their high byte, as Pillow itself does for 16-bit RGB;
@@ -60,31 +60,27 @@ def is_image(path: Path) -> bool:
     return Image.registered_extensions().get(path.suffix.lower()) in READ_FORMATS
 
 
-def read_rgb_image(path: Path | str) -> Pixels:
-    """Read an image file as uint8 (H, W, 3), grayscale repeated to three channels.
-
-    Raises `UserError` when the file does not exist, is not an image, is damaged or animated, has an
-    unsupported sample type, or more than `MAX_PIXELS` pixels.
-    """
-    return convert_to_rgb(read_image(path))
-
-
 def read_image(path: Path | str) -> Pixels:
-    """Read an image file as uint8: (H, W) when it is grayscale, else (H, W, 3).
+    """Read an image file; see `decode_image`, and `read_content`."""
+    return decode_image(read_content(path), path)
 
-    Raises `UserError` as `read_rgb_image` does.
-    """
+
+def read_content(path: Path | str) -> bytes:
+    """Read the bytes of a file; raises `UserError` where it does not exist or is not readable."""
     try:
-        content = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; check the name or fetch it again.") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}; make it readable.") from error
-    return decode_image(content, path)
 
 
 def decode_image(content: bytes, name: Path | str) -> Pixels:
-    """Decode the bytes of an image file as `read_image` does; error messages say its `name`."""
+    """Decode the bytes of an image file: uint8 (H, W) when it is grayscale, else (H, W, 3).
+
+    Raises `UserError`, which says its `name`, when it is no image, is damaged or animated, has an
+    unsupported sample type, or more than `MAX_PIXELS` pixels.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -187,7 +183,7 @@ def _build_size_error(name: Path | str) -> UserError:
 def _convert_to_8_bits(image: Image.Image, name: Path | str) -> Pixels:
     """Convert a decoded image of any mode to uint8 (H, W) or (H, W, 3)."""
     if image.mode in _SIXTEEN_BITS:
-        return _keep_high_byte(np.asarray(image), name)
+        return (np.asarray(image) >> 8).astype(np.uint8)
     if image.mode == "F":
         raise UserError(f"{name} has floating-point samples; save it with 8 or 16 bits per sample.")
     if image.mode in _ALPHA or "transparency" in image.info:
@@ -207,13 +203,3 @@ def _check_samples(image: Image.Image, name: Path | str) -> None:
                 f"{name} has gray samples that are signed, white at 0, of 12 bits or wider than 16 "
                 "bits; save it with 8 or 16 bits per sample."
             )
-
-
-def _keep_high_byte(samples: NDArray[np.generic], name: Path | str) -> Pixels:
-    """Convert 16-bit samples to uint8; `UserError` for samples outside 16 bits."""
-    wide = samples.astype(np.int64)
-    if wide.min() < 0 or wide.max() > 0xFFFF:
-        raise UserError(
-            f"{name} has samples wider than 16 bits; save it with 8 or 16 bits per sample."
-        )
-    return (wide >> 8).astype(np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from pathlib import Path
 from typing import Any
@@ -25,17 +26,19 @@ DEEP = tuple(f"'{mode};16" for mode in ("L", "LA", "RGB", "RGBA"))
 
 
 def read(path: Path | str, metadata: bool = False) -> Photo:
-    """Read an image file as a photograph; raises `UserError` as `data.images.read_rgb_image` does.
+    """Read an image file as a photograph; raises `UserError` as `data.images` does.
 
     Pixels are turned upright. Transparent ones keep the color that the file gives them. The color
     profile comes along, with `metadata` the EXIF data too. CMYK colors are converted to sRGB by the
     file's profile. What of these cannot be kept is logged, and that 16 bits are read as 8.
     """
-    pixels = images.read_image(path)
+    content = images.read_content(path)
+    pixels = images.decode_image(content, path)
     gray = pixels.ndim == 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's, of damaged EXIF data
-        with Image.open(path, formats=images.READ_FORMATS) as image:
+        # From bytes: of a file Pillow maps the pixels of a turned TIFF image in the wrong shape.
+        with Image.open(io.BytesIO(content), formats=images.READ_FORMATS) as image:
             is_sixteen = image.mode.startswith("I")
             if is_sixteen or any(mode in str(image.tile) for mode in DEEP):
                 log.warning("%s: its 16 bits are read as 8.", path)

@@ -12,7 +12,7 @@ from ...analysis.derived import find_best_arms
 from ...analysis.metrics import LPIPS, PSNR
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import EXEMPLAR
-from ...data.images import read_rgb_image
+from ...data.images import convert_to_rgb, read_image
 from ...errors import UserError
 from ...evaluation import TRUTH
 from ..layout import format_number
@@ -70,7 +70,7 @@ def _draw_image(axes: Axes, path: Path) -> None:
     if not path.is_file():
         raise UserError(f"{path} does not exist; run the workflow, which draws it.")
     try:
-        axes.imshow(read_rgb_image(path))
+        axes.imshow(convert_to_rgb(read_image(path)))
     except UserError as error:
         raise UserError(f"{path} is no picture; delete it and run the workflow again.") from error
     style.frame_image(axes)
