@@ -100,7 +100,7 @@ def test_gray_and_alpha_survive(native_run, tmp_path):
 def test_what_cannot_be_decoded_or_encoded(native_run, photo_file, tmp_path, make_run):
     image = inference.read(photo_file)
     code = inference.encode(inference.load_native(native_run), image)
-    with pytest.raises(UserError, match="does not lie inside the image of 45 x 70"):
+    with pytest.raises(UserError, match="does not lie inside the image of 70 x 45 pixels"):
         inference.decode(code, crop=(0, 0, 46, 70))
     with pytest.raises(UserError, match="use a GB-LSR arm"):
         inference.encode(inference.load_native(make_run(tmp_path / "wire", "wire")), image)

@@ -145,15 +145,16 @@ def _identify(path: Path) -> tuple[int, int]:
 def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
     """Call `convert` with every input and its output.
 
-    One file that fails does not keep the others from being converted; then a `UserError` at the end
-    names all that failed. Where an output cannot be written, as on a full disk, that is raised at
-    once.
+    What was written is logged. One file that fails does not keep the others from being converted;
+    then a `UserError` at the end names all that failed. Where an output cannot be written, as on a
+    full disk, that is raised at once.
     """
     failed = []
     for source, output in show_progress(list(outputs.items()), "images", "image"):
         try:
             with explain_memory_shortage(str(source)):
                 convert(source, output)
+            log.info("written: %s", output)
         except UserError as error:
             if len(outputs) == 1 or isinstance(error, WriteError):
                 raise

@@ -46,7 +46,7 @@ def select_window(
     if not (0 <= top < bottom <= height and 0 <= left < right <= width):
         raise UserError(
             f"The crop {top:g} {left:g} {bottom:g} {right:g} does not lie inside the image of "
-            f"{height} x {width} pixels; give top, left, bottom, right in pixels."
+            f"{width} x {height} pixels (width x height); give top, left, bottom, right in pixels."
         )
     if size is not None:
         if scale is not None:
