@@ -28,8 +28,9 @@ def reconstruct(
 ) -> None:
     """Encode and decode images with an arm."""
     outputs = plan_outputs(inputs, output, "-reconstructed", None, is_image, overwrite)
+    read = partial(inference.read, metadata=keep_metadata)
     work = partial(inference.reconstruct, _load_model("native", model, device))
-    _convert_to_photos(outputs, _make_reader(keep_metadata), work, quality)
+    _convert_to_photos(outputs, read, work, quality)
 
 
 def encode(
@@ -42,10 +43,11 @@ def encode(
 ) -> None:
     """Store images as coefficients of an arm."""
     outputs = plan_outputs(inputs, output, "", CODE_ENDING, is_image, overwrite)
-    arm, read = _load_model("native", model, device), _make_reader(keep_metadata)
+    arm = _load_model("native", model, device)
 
     def convert(source: Path, target: Path) -> None:
-        inference.save_code(target, inference.encode(arm, read(source), _show_parts(source)))
+        photo = inference.read(source, keep_metadata)
+        inference.save_code(target, inference.encode(arm, photo, _show_parts(source)))
 
     convert_files(outputs, convert)
 
@@ -85,8 +87,9 @@ def upscale(
         addition = f"-{width or ''}x{height or ''}"
         asked = {"size": size, "crop": crop}
     outputs = plan_outputs(inputs, output, addition, None, is_image, overwrite)
+    read = partial(inference.read, metadata=keep_metadata)
     work = partial(inference.upscale, _load_model("asr", model, device))
-    _convert_to_photos(outputs, _make_reader(keep_metadata), work, quality, **asked)
+    _convert_to_photos(outputs, read, work, quality, **asked)
 
 
 def _load_model(benchmark: str, path: Path | None, device_name: str) -> Any:
@@ -97,11 +100,6 @@ def _load_model(benchmark: str, path: Path | None, device_name: str) -> Any:
         log.info("model: %s", bundled.describe_model(path))
     load = inference.load_native if benchmark == "native" else inference.load_superres
     return load(path, device)
-
-
-def _make_reader(keep_metadata: bool) -> Callable[[Path], Any]:
-    """Make the function that reads an image file."""
-    return partial(inference.read, metadata=keep_metadata)
 
 
 def _show_parts(source: Path) -> Callable[[Any], Any]:

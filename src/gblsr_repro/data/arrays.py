@@ -87,7 +87,6 @@ class ImageArray:
     of the .json beside the array.
     """
 
-    path: Path
     images: NDArray[np.uint8]
     index: list[dict[str, str]]
     description: dict[str, Any]
@@ -98,8 +97,7 @@ class ImageArray:
 
         Raises `UserError` as `open_array` does.
         """
-        images, index, description = open_array(path, "r")
-        return cls(path, images, index, description)
+        return cls(*open_array(path, "r"))
 
     def __len__(self) -> int:
         return len(self.images)

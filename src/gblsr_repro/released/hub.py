@@ -37,10 +37,8 @@ def download(address: HubAddress) -> tuple[Path, str]:
     asked: dict[str, Any] = {"revision": address.revision, **_select_files(address.path)}
     try:
         snapshot = snapshot_download(address.repository, **asked)
-    except (
-        *(HTTPError, OSError, ValueError),
-        *(ImportError, InvalidURL),  # a proxy is wrong
-    ) as error:
+    # Where a proxy is wrong, httpx2 raises the latter two.
+    except (HTTPError, OSError, ValueError, ImportError, InvalidURL) as error:
         reason = textwrap.shorten(str(error), 300) or type(error).__name__
         raise UserError(
             f"{place} cannot be had from the hub ({reason}); check the address, the network"
