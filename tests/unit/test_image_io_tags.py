@@ -59,7 +59,8 @@ def exif():
     data[BASE.Orientation] = 6
     data[BASE.Make] = "Maker"
     data[BASE.Compression] = 5  # of the file, not of the picture
-    data[ExifTags.IFD.Exif] = {BASE.DateTimeOriginal: TAKEN, BASE.ExifImageWidth: 77}
+    inner = {BASE.ExifImageWidth: 77, ExifTags.IFD.Interop: {1: "R98"}}
+    data[ExifTags.IFD.Exif] = {BASE.DateTimeOriginal: TAKEN, **inner}
     data[ExifTags.IFD.GPSInfo] = {1: "N", 2: (1.0, 2.0, 3.0)}
     return data.tobytes()
 

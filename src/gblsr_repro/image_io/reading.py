@@ -20,7 +20,8 @@ BASE = ExifTags.Base
 # What EXIF data says of the picture, without what it says of the file or of its size.
 KEPT_EXIF = (BASE.ImageDescription, BASE.Make, BASE.Model, BASE.Software, BASE.DateTime,
              BASE.Artist, BASE.Copyright)  # fmt: skip
-SIZES = (BASE.ExifImageWidth, BASE.ExifImageHeight)
+# And of its parts: the pixels of the file, and where in it a further part begins.
+LEFT_OUT = (BASE.ExifImageWidth, BASE.ExifImageHeight, ExifTags.IFD.Interop)
 DEEP = tuple(f"'{mode};16" for mode in ("L", "LA", "RGB", "RGBA"))
 """How the tiles of a file begin whose 16-bit samples Pillow decodes to 8 bits."""
 
@@ -84,7 +85,7 @@ def _read_exif(path: Path | str, image: Image.Image) -> bytes | None:
         exif, kept = image.getexif(), Image.Exif()
         kept.update({tag: _keep_bytes(exif[tag]) for tag in KEPT_EXIF if tag in exif})
         for part in (ExifTags.IFD.Exif, ExifTags.IFD.GPSInfo):
-            inner = {k: _keep_bytes(v) for k, v in exif.get_ifd(part).items() if k not in SIZES}
+            inner = {k: _keep_bytes(v) for k, v in exif.get_ifd(part).items() if k not in LEFT_OUT}
             if inner:
                 kept[part] = inner
         return kept.tobytes() if len(kept) else None
