@@ -1,4 +1,4 @@
-"""A disk that is full or read-only: one sentence, the old file as it was, nothing half-written."""
+"""A disk that is full: one sentence, the old file as it was, nothing half-written."""
 
 import re
 
@@ -47,15 +47,6 @@ def test_full_disk(disk, repeats, chance, name):
     assert refusals
     for said in refusals:
         assert re.fullmatch(r"Cannot write \S*file\S*: No space left on device.*; free .*\.", said)
-
-
-def test_read_only_disk(disk):
-    path = disk.folder / "file"
-    files.write_text(path, "old")
-    disk.remount("ro")
-    with pytest.raises(UserError, match=r"^Cannot write .*Read-only file system; .*\.$"):
-        files.write_text(path, "new")
-    assert path.read_text() == "old"
 
 
 def test_training_goes_on_when_the_disk_has_room_again(disk, job, undisturbed, repeats, chance):

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
-from gblsr_repro.cli import main
 from gblsr_repro.errors import UserError
 from gblsr_repro.released.importing import import_run
 
@@ -177,14 +176,3 @@ def refuse(path: Path, folder: Path, words: str, row: str = "gblsr_scalar") -> s
     assert str(folder) in said
     assert not (folder / "run").exists()
     return said
-
-
-def test_the_command_says_it_and_exits_with_2(tmp_path, capsys):
-    path = tmp_path / "model.pt"
-    save_code(path, zipped=True)
-    words = ["import", str(path), "--as", "gblsr_scalar", "--seed", "0", "--output"]
-    assert main([*words, str(tmp_path / "run")]) == 2
-    assert "could run code" in capsys.readouterr().err
-    assert sorted(tmp_path.iterdir()) == [path]
-    assert main(["import", "hf://not-an-address", *words[2:], str(tmp_path / "run")]) == 2
-    assert "is no address on the hub; write hf://OWNER/NAME" in capsys.readouterr().err

@@ -133,6 +133,9 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     with pytest.raises(UserError, match=r"img_2\.png is not the file that was recorded"):
         found[1].load()
     assert "img_2.png is not the file that was recorded" in sentence(mirror)
+    file.unlink()  # as in a network folder that is no longer mounted
+    with pytest.raises(UserError, match=r"img_2\.png is not the file that was recorded"):
+        found[1].load()
     file.write_bytes(content)
     rows["set"] = made.changed(SET, files="set/*.png", images="5")
     put(tmp_path / "mirror", "set/img_4.png", png(4))
