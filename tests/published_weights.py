@@ -191,14 +191,6 @@ def entries(name: str, settings: configuration.Config) -> list[Entry]:
     return [*baseline(name, model)]
 
 
-def parameters(name: str, settings: configuration.Config) -> int:
-    """How many values of a published row are trained."""
-    shapes = [s for _, ours, s in entries(name, settings) if ours not in (None, FROZEN)]
-    return sum(torch.Size(shape).numel() for shape in shapes)
-
-
-FROZEN = "decoder.frequencies"
-
 # --- values ---------------------------------------------------------------------------------------
 
 

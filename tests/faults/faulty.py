@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -102,14 +103,24 @@ class Workflow:
                 start_new_session=True,
             )
 
-    def run(self, *arguments: str) -> tuple[int, str]:
-        """Run Snakemake to its end; return its exit status and what it said."""
+    @property
+    def said(self) -> str:
+        """What Snakemake has said so far."""
+        return (self.folder / "said.txt").read_text()
+
+    def run(self, *arguments: str, fails: bool = False) -> str:
+        """Run Snakemake, which must end well, or fail where that is asked for; return its words."""
         process = self.start(*arguments)
         try:
             process.wait(TIMEOUT_SECONDS)
         finally:
             kill_session(process)
-        return process.returncode, (self.folder / "said.txt").read_text()
+        assert (process.returncode != 0) == fails, self.said[-3000:]
+        return self.said
+
+    def unlock(self) -> None:
+        """Remove the locks of a killed Snakemake, as --unlock does."""
+        shutil.rmtree(self.folder / ".snakemake" / "locks", ignore_errors=True)
 
     def jobs(self) -> list[psutil.Process]:
         """Return the running steps of this checkout."""

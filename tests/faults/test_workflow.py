@@ -18,6 +18,7 @@ from gblsr_repro.files import compute_sha256
 pytestmark = pytest.mark.slow
 
 RUN = "native/runs/gblsr_scalar/seed0/run.json"
+TARGET = f"results/tiny/{RUN}"
 
 
 def undisturbed(workflow, folder):
@@ -49,11 +50,11 @@ def test_killed_at_random_moments(workflow, repeats, chance, tmp_path):
     """By turns all at once, as in a power cut, and Snakemake alone, whose jobs live on."""
     kills = 0
     while kills < repeats:
-        process = workflow.start("--", f"results/tiny/{RUN}")
+        process = workflow.start("--", TARGET)
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=chance.uniform(2, 12))
         if process.returncode is not None:  # it was faster: start over
-            assert process.returncode == 0, (workflow.folder / "said.txt").read_text()[-3000:]
+            assert process.returncode == 0, workflow.said[-3000:]
             shutil.rmtree(workflow.results)
             continue
         if kills % 2:
@@ -62,9 +63,8 @@ def test_killed_at_random_moments(workflow, repeats, chance, tmp_path):
             end(workflow.jobs())
         kill_session(process)
         kills += 1
-        shutil.rmtree(workflow.folder / ".snakemake" / "locks", ignore_errors=True)  # --unlock
-    status, said = workflow.run("--", f"results/tiny/{RUN}")
-    assert status == 0, said[-3000:]
+        workflow.unlock()
+    workflow.run("--", TARGET)
     assert unfinished(workflow.results) == []
     assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
 
@@ -74,9 +74,9 @@ def start_training(workflow):
     workflow.overlay(native={"training": {"steps": 200}})
     for name in ("runs", "state"):
         shutil.rmtree(workflow.results / "native" / name, ignore_errors=True)
-    process = workflow.start("--", f"results/tiny/{RUN}")
+    process = workflow.start("--", TARGET)
     while not (workflow.results / "native" / "state" / "gblsr_scalar" / "seed0.pt").exists():
-        assert process.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
+        assert process.poll() is None, workflow.said[-3000:]
         time.sleep(0.01)
     return process
 
@@ -87,8 +87,7 @@ def test_sigterm_to_all_ends_the_training_with_its_state_saved(workflow):
     assert process.wait(60) != 0
     end(workflow.jobs())
     assert not (workflow.results / RUN).exists()
-    status, said = workflow.run("--", f"results/tiny/{RUN}")  # no lock was left
-    assert status == 0, said[-3000:]
+    workflow.run("--", TARGET)  # no lock was left
     assert made.record(workflow.results / RUN)["resumed"] == 1
 
 
@@ -97,54 +96,45 @@ def test_two_at_once(workflow, tmp_path):
     first = start_training(workflow)
     (job,) = (j for j in workflow.jobs() if "train" in j.cmdline())
     job.send_signal(signal.SIGSTOP)
-    status, said = workflow.run("--", f"results/tiny/{RUN}")
-    assert status != 0
+    said = workflow.run("--", TARGET, fails=True)
     assert "Directory cannot be locked" in said
     assert "Traceback" not in said
 
     first.kill()
     first.wait()
-    status, said = workflow.run("--unlock")
-    assert status == 0, said
-    status, said = workflow.run("--", f"results/tiny/{RUN}")
-    assert status != 0
+    workflow.run("--unlock")
+    said = workflow.run("--", TARGET, fails=True)
     assert "gblsr-repro: gblsr_scalar seed 0 is being trained by another process; wait" in said
     assert "Traceback" not in said
 
     job.send_signal(signal.SIGCONT)
     end([job])
-    status, said = workflow.run("--", f"results/tiny/{RUN}")
-    assert status == 0, said[-3000:]
+    workflow.run("--", TARGET)
     assert made.record(workflow.results / RUN)["resumed"] == 1
     assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
 
 
 def test_no_room_and_no_right_to_write(workflow, disk, tmp_path):
     """Results on a disk that is read-only, then full, then has room."""
-    if not (workflow.results / "native" / "arrays" / "train.json").exists():
-        status, said = workflow.run("--", "results/tiny/native/arrays/train.npy")
-        assert status == 0, said[-3000:]
+    workflow.run("--", "results/tiny/native/arrays/train.npy")
     shutil.copytree(workflow.results, disk.folder / "results")
     shutil.rmtree(disk.folder / "results" / "native" / "runs", ignore_errors=True)
     workflow.overlay(results=str(disk.folder / "results"))
     target = str(disk.folder / "results" / RUN)
 
     disk.remount("ro")
-    status, said = workflow.run("--", target)
-    assert status != 0
+    said = workflow.run("--", target, fails=True)
     assert "config.yaml: Read-only file system; free some space or make the folder" in said
     disk.remount("rw")
     for room in (0, 24, 200):  # with little not even the log can be written
         disk.leave(room)
-        status, said = workflow.run("--", target)
-        assert status != 0
+        said = workflow.run("--", target, fails=True)
         assert "Cannot write" in said
         assert "No space left on device" in said
         assert "Traceback" not in said
         disk.free()
     assert not list((disk.folder / "results").rglob("weights.safetensors"))
-    status, said = workflow.run("--", target)
-    assert status == 0, said[-3000:]
+    workflow.run("--", target)
     workflow.results = disk.folder / "results"
     assert outcome((disk.folder / "results" / RUN).parent) == outcome(
         undisturbed(workflow, tmp_path)

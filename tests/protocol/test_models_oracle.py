@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from gblsr_repro import config
-from gblsr_repro.models import native, spectral
+from gblsr_repro.models import spectral
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +20,7 @@ def settings():
 
 def noisy(arm: str, settings, scale: float = 0.05):
     """Build an arm in float64 with noise on every parameter."""
-    model = native.NativeModel.build(config.read_arms()[arm], settings, 0)
-    return made.moved(model, scale).double().eval()
+    return made.moved(made.model(arm, settings), scale).double().eval()
 
 
 def image(height: int, width: int) -> torch.Tensor:
@@ -224,7 +223,7 @@ def test_wire_is_a_real_gabor_network(settings, queries):
 
 
 def test_wire_starts_from_the_frequency_and_the_spread_of_the_paper(settings):
-    usual = native.NativeModel.build(config.read_arms()["wire"], settings, 0).state_dict()
+    usual = made.model("wire", settings).state_dict()
     start = [value for name, value in usual.items() if name.startswith(("decoder.f", "decoder.g"))]
     assert torch.equal(torch.stack(start), torch.full((6, 256), 10.0))
 

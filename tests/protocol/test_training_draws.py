@@ -6,13 +6,13 @@ a loader; train from a shuffling loader that keeps its workers.
 
 from functools import cache
 
+import made
 import pytest
 import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
 from gblsr_repro import config
-from gblsr_repro.models import native
 from gblsr_repro.training.sampler import EpochSampler, draw_pixels
 
 IMAGES, BATCH = 2412, 8
@@ -72,7 +72,7 @@ def own_batches(steps: int) -> list[list[int]]:
 @pytest.mark.parametrize("arm", [*FAMILY, CONTROL])
 def test_weights_and_batches_are_those_of_the_rule(settings, arm, seed):
     """So the family shares those of a seed, and the control has the same for every seed."""
-    model = native.NativeModel.build(config.read_arms()[arm], settings, seed)
+    model = made.model(arm, settings, seed)
     found = own_batches(2 * (IMAGES // BATCH))
     encoder, decoder, batches = follow_rule(seed, arm == CONTROL)
     assert found == batches

@@ -1,39 +1,36 @@
 """Fixtures that run Snakemake as a user would."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from finished_run import Finished
-from planning import Ended, run
+from planning import run
 
-Snakemake = Callable[..., Ended]
+Snakemake = Callable[..., str]
 
 
 @pytest.fixture
 def snakemake(repository: Path, tmp_path: Path) -> Snakemake:
-    """Run Snakemake with results and resources in a temporary folder."""
+    """Run Snakemake, as `run` does, with results and resources in a temporary folder."""
 
-    def run_there(*words: object, configfile: object = None, **config: object) -> Ended:
+    def run_there(
+        *words: object, configfile: object = None, fails: bool = False, **config: object
+    ) -> str:
         places = {name: tmp_path / name for name in ("results", "resources")}
         pairs = [f"{key}={value}" for key, value in {**places, **config}.items()]
         files = ["--configfile", configfile] if configfile else []
         line = [*files, "--cores", 1, "--nolock", *words]
-        return run(repository, "snakemake", *line, "--config", *pairs)
+        return run(repository, "snakemake", *line, "--config", *pairs, fails=fails)
 
     return run_there
 
 
 @pytest.fixture
-def plan(snakemake: Snakemake) -> Callable[..., str]:
+def plan(snakemake: Snakemake) -> Snakemake:
     """Plan what Snakemake would run; return what it said."""
-
-    def dry_run(*targets: str, **options: object) -> str:
-        done = snakemake("--dry-run", *targets, **options)
-        assert done.status == 0, done.said
-        return done.said
-
-    return dry_run
+    return partial(snakemake, "--dry-run")
 
 
 @pytest.fixture(scope="session")

@@ -43,16 +43,11 @@ class Finished:
                 (self.folder / name).touch()
         self.snakemake("--touch", "--forceall")
 
-    def run(self, module: str, *words: object) -> str:
-        """Run `snakemake` or `gblsr_repro` with the checkout's code; return what it said."""
-        done = run(self.folder, module, *words)
-        assert done.status == 0, done.said
-        return done.said
-
     def command(self, *words: object, **settings: object) -> str:
         """Run the command line with settings that lie over the demo's."""
         files = self.overlay(**settings)
-        return self.run("gblsr_repro", *words, *(w for name in files for w in ("--config", name)))
+        words += tuple(word for name in files for word in ("--config", name))
+        return run(self.folder, "gblsr_repro", *words)
 
     def overlay(self, **settings: object) -> list[str]:
         """Write settings that lie over the demo's; return the names of the config files."""
@@ -64,16 +59,11 @@ class Finished:
         """Run Snakemake; return what it said."""
         files = self.overlay(**settings)
         line = ["--cores", 1, *words, "--configfile", *files, "--", "all"]
-        return self.run("snakemake", *line)
+        return run(self.folder, "snakemake", *line)
 
     def planned(self, **settings: object) -> set[tuple[str, str]]:
         """Return the jobs that would run, as `list_jobs` does."""
         return list_jobs(self.snakemake("--dry-run", **settings))
-
-    @staticmethod
-    def trained(jobs: set[tuple[str, str]]) -> set[str]:
-        """The arms and methods that jobs train."""
-        return {row for rule, row in jobs if rule in ("train", "asr_train_run")}
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace a text in a file; without an old one, append to the file or make it."""

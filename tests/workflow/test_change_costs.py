@@ -7,6 +7,7 @@ import made
 import numpy as np
 import pages
 import pytest
+from planning import run
 
 from gblsr_repro import config
 
@@ -26,7 +27,7 @@ def test_a_metric_is_three_files_and_retrains_nothing(finished, tmp_path):
     finished.edit(f"{PACKAGE}/dependencies/rules.py", f"{rule}1", f"{rule}2")
     assert len(finished.edited) == 3
     jobs = finished.planned()
-    assert finished.trained(jobs) == set()
+    assert not {"train", "asr_train_run"} & {rule for rule, _ in jobs}
     steps = {("evaluate", "gblsr_scalar"), ("aggregate_native", ""), ("show_native", "")}
     assert {*steps, ("claims", ""), ("report", "")} <= jobs
 
@@ -70,6 +71,6 @@ def test_a_claim_is_two_lines(finished, tmp_path):
     assert len(finished.edited) == 2
     aggregates = shutil.copytree(finished.folder / "config" / "paper", tmp_path / "aggregates")
     words = ["--aggregates", aggregates, "--output", tmp_path]
-    finished.run("gblsr_repro", "claims", *words)
+    run(finished.folder, "gblsr_repro", "claims", *words)
     judged = {claim["id"]: claim for claim in made.rows(tmp_path / "claims.csv")}
     assert judged["control_beaten"]["measured"] == "5.73"  # 18.793 - 13.059, the least of three

@@ -18,11 +18,9 @@ rule all:
 """
 
 
-def succeed(cwd: Path, *words: object, folders: str = "") -> str:
-    paths = {"PYTHONDONTWRITEBYTECODE": 1, "PYTHONPATH": folders}
-    status, said = run(cwd, "snakemake", "--cores", 1, *words, **paths)
-    assert status == 0, said
-    return said
+def snakemake(folder: Path, *words: object, code: str = "", fails: bool = False) -> str:
+    paths = {"PYTHONDONTWRITEBYTECODE": 1, "PYTHONPATH": code}
+    return run(folder, "snakemake", "--cores", 1, *words, fails=fails, **paths)
 
 
 def listing(folder: Path) -> dict[Path, float]:
@@ -44,7 +42,7 @@ def test_another_working_directory_takes_all_files_and_the_checkout_none(checkou
     for name in ("yaml", "random", "statistics"):  # of the user's: no job imports them
         (directory / f"{name}.py").write_text("raise SystemExit('a file of the user')\n")
     words = ["--snakefile", checkout / "Snakefile", "--directory", directory, *demo]
-    succeed(elsewhere, *words, "--", TARGET)
+    snakemake(elsewhere, *words, "--", TARGET)
     assert (directory / TARGET).is_file()
     assert (directory / "results/demo/config.yaml").is_file()
     assert [*elsewhere.iterdir()] == [directory]
@@ -56,24 +54,20 @@ def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checko
     settings = yaml.safe_load((checkout / "config" / "demo.yaml").read_text())
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
     (elsewhere / "Snakefile").write_text(IMPORTING.replace("CHECKOUT", str(checkout)) + ALL)
-    succeed(elsewhere, "--configfile", "mine.yaml")
+    snakemake(elsewhere, "--configfile", "mine.yaml")
     assert (elsewhere / TARGET).is_file()
     assert (elsewhere / "results/demo/config.yaml").is_file()
-    succeed(elsewhere, "--configfile", "mine.yaml", "--report", elsewhere / "page.html")
+    snakemake(elsewhere, "--configfile", "mine.yaml", "--report", elsewhere / "page.html")
     before = listing(elsewhere / "results")
     settings["asr"]["downsampling"] = "pil"
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
-    assert "bicubic" in succeed(elsewhere, "--configfile", "mine.yaml", "--dry-run")
-    succeed(elsewhere, "--configfile", "mine.yaml", "--dry-run", "gblsr_main_kodak")
+    assert "bicubic" in snakemake(elsewhere, "--configfile", "mine.yaml", "--dry-run")
+    snakemake(elsewhere, "--configfile", "mine.yaml", "--dry-run", "gblsr_main_kodak")
     assert listing(elsewhere / "results") == before
 
 
 @pytest.mark.parametrize(
-    "modifier",
-    [
-        'prefix: "pre"',
-        'replace_prefix: {"results/native": "mine"}',
-    ],
+    "modifier", ['prefix: "pre"', 'replace_prefix: {"results/native": "mine"}']
 )
 def test_a_module_whose_paths_are_changed_is_refused_while_planning(
     repository, elsewhere, modifier
@@ -83,8 +77,7 @@ def test_a_module_whose_paths_are_changed_is_refused_while_planning(
         'config: config["gblsr"]', f"config: dict()\n    {modifier}"
     )
     (elsewhere / "Snakefile").write_text(snakefile + ALL)
-    status, said = run(elsewhere, "snakemake", "--cores", 1, "--dry-run")
-    assert status != 0
+    said = snakemake(elsewhere, "--dry-run", fails=True)
     assert "name another folder as `results` in its config instead" in said
 
 
@@ -97,8 +90,7 @@ def test_a_module_whose_paths_are_changed_is_refused_while_planning(
 )
 def test_settings_by_two_options_are_refused(repository, elsewhere, words, remedy):
     """Snakemake would take the last alone."""
-    status, said = run(repository, "snakemake", "--cores", 1, "--dry-run", *words.split())
-    assert status != 0
+    said = snakemake(repository, "--dry-run", *words.split(), fails=True)
     assert f"comes twice; write all after one: {remedy}" in said
 
 
@@ -111,5 +103,5 @@ def test_jobs_find_modules_in_a_folder_that_lies_where_snakemake_was_started(che
     (elsewhere / "flat.yaml").write_text(your_own.FILES["flat.yaml"])
     words = ["--snakefile", checkout / "Snakefile", "--directory", elsewhere / "deeper"]
     target = "results/aggregates/budget.csv"
-    succeed(elsewhere, *words, "--configfile", "flat.yaml", "--", target, folders="modules")
+    snakemake(elsewhere, *words, "--configfile", "flat.yaml", "--", target, code="modules")
     assert "\nflat,parameters,891011.0,,1\n" in (elsewhere / "deeper" / target).read_text()

@@ -63,8 +63,7 @@ def node(tmp_path, repository, monkeypatch):
         words = ["--snakefile", snakefile, "--cores", 8, "--nolock", *arguments]
         words += ["--config", f"results={tmp_path}/results"]
         path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-        status, said = run(tmp_path, "snakemake", *words, PATH=path)
-        assert status == 0, said[-3000:]
+        said = run(tmp_path, "snakemake", *words, PATH=path)
         return intervals(tmp_path / "log.txt"), said
 
     return use
