@@ -6,6 +6,7 @@ import csv
 import json
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from gblsr_repro import config, dependencies, files
+from gblsr_repro.data import superres
 from gblsr_repro.data.arrays import write_array
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.data.standardize import ARRAY_INDEX_COLUMNS
@@ -73,16 +75,6 @@ def located(dataset: str, settings: config.Config) -> list[Path]:
     return [source.file for source in list_source_images(dataset, settings)]
 
 
-class Picture:
-    """An image that is in memory already."""
-
-    def __init__(self, name: str, pixels: np.ndarray) -> None:
-        self.name, self.pixels = name, pixels
-
-    def load(self) -> np.ndarray:
-        return self.pixels
-
-
 def moved(model: nn.Module, scale: float = 0.2, seed: int = 5) -> nn.Module:
     """Add noise to every weight of a model, so that none is at its start; return the model."""
     generator = torch.Generator().manual_seed(seed)
@@ -116,6 +108,14 @@ def array(path: Path, images: np.ndarray) -> Path:
     size, name = images.shape[1], path.stem
     rows = [(i, "noise", f"{name}_{i}", size, size, "0" * 64) for i in range(len(images))]
     write_array(path, images.shape[1:], [images], ARRAY_INDEX_COLUMNS, rows, {"datasets": []})
+    return path
+
+
+def packed(path: Path, images: list[np.ndarray]) -> Path:
+    """Write images of any sizes as packing for super-resolution does: with index and record."""
+    sources = [SimpleNamespace(name=f"image{i}", load=image.copy) for i, image in enumerate(images)]
+    record = {"dataset": "made_up", "title": "Made up", "images": len(images)}
+    superres.pack_images({"made_up": sources}, path, [record])
     return path
 
 

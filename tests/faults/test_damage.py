@@ -19,7 +19,7 @@ from gblsr_repro.analysis.reader import read
 from gblsr_repro.analysis.schemas import list_columns
 from gblsr_repro.data import archives, manifest
 from gblsr_repro.data.arrays import ImageArray
-from gblsr_repro.data.superres import PackedImages, pack_images
+from gblsr_repro.data.superres import PackedImages
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.evaluation.regions import RegionThresholds
@@ -34,11 +34,10 @@ TIMES = 8  # per file and repetition
 def stored(tmp_path_factory, small_config, array, undisturbed):
     """A folder with one file of every kind that a stage leaves for the next."""
     folder = tmp_path_factory.mktemp("stored")
-    noise = [made.Picture(f"image{n}", made.noise(20, 30, 3, seed=n)) for n in range(3)]
+    noise = [made.noise(20, 30, 3, seed=n) for n in range(3)]
     for suffix in (".npy", ".csv", ".json"):
         shutil.copy(array.with_suffix(suffix), folder)
-    described = {"dataset": "noise", "title": "Noise", "images": len(noise)}
-    pack_images({"noise": noise}, folder / "packed.npy", [described])
+    made.packed(folder / "packed.npy", noise)
     shutil.copytree(undisturbed, folder / "run")
     state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
     checkpoint.save_state(folder / "state.pt", state)
@@ -61,10 +60,10 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     grid = np.random.default_rng(0).random((3, 8, 8))
     BandwidthFields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     model = load_run(folder / "run", NativeModel, small_config)
-    code = inference.encode(model, inference.Photo(noise[0].pixels))
+    code = inference.encode(model, inference.Photo(noise[0]))
     inference.save_code(folder / "code.gblsr", code)
     for number, image in enumerate(noise):
-        (folder / f"{number}.png").write_bytes(image.pixels.tobytes())
+        (folder / f"{number}.png").write_bytes(image.tobytes())
     with tarfile.open(folder / "set.tar.gz", "w:gz") as tape:
         for number in range(3):
             tape.add(folder / f"{number}.png", f"{number}.png")

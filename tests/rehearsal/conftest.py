@@ -6,7 +6,6 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data import superres
 
 SIDE = 32
 REHEARSED = {
@@ -46,7 +45,5 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("arrays")
     for seed, name in enumerate(("train", "kodak", "validation")):
         made.array(folder / f"{name}.npy", made.noise(5, SIDE, SIDE, 3, seed=seed))
-    noise = [made.Picture(f"n{seed}", made.noise(40, 44, 3, seed=seed)) for seed in range(4)]
-    described = {"dataset": "noise", "title": "Noise", "images": len(noise)}
-    superres.pack_images({"noise": noise}, folder / "packed.npy", [described])
+    made.packed(folder / "packed.npy", [made.noise(40, 44, 3, seed=seed) for seed in range(4)])
     return folder

@@ -9,26 +9,23 @@ import torch
 from PIL import Image as Picture
 
 from gblsr_repro.data import superres
-from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
+from gblsr_repro.data.superres import PackedImages, Sampler
 from gblsr_repro.errors import UserError
 
 TRAINING = {"lr_patch": 16, "queries": 200, "scale_range": [1.0, 4.0]}
-RECORD = {"dataset": "made_up", "title": "Made up", "images": 4}
 
 
 @pytest.fixture(scope="module")
 def images():
     sizes = [(70, 90), (64, 64), (101, 67), (80, 120)]
-    found = [made.Picture(f"img{i}", made.noise(*size, 3, seed=i)) for i, size in enumerate(sizes)]
-    found[1].pixels = found[1].pixels[..., 0]  # one is grayscale
+    found = [made.noise(*size, 3, seed=i) for i, size in enumerate(sizes)]
+    found[1] = found[1][..., 0]  # one is grayscale
     return found
 
 
 @pytest.fixture(scope="module")
 def packed(images, tmp_path_factory):
-    path = tmp_path_factory.mktemp("packed") / "train.npy"
-    pack_images({"made_up": images}, path, [RECORD])
-    return PackedImages.open(path)
+    return PackedImages.open(made.packed(tmp_path_factory.mktemp("packed") / "train.npy", images))
 
 
 def image_at(packed: PackedImages, position: int) -> np.ndarray:
@@ -47,13 +44,12 @@ def turned_crop(pixels: np.ndarray, draw: superres.SampleSpec) -> np.ndarray:
 
 
 def test_packing_keeps_every_pixel_and_is_deterministic(images, packed, tmp_path):
-    for position, image in enumerate(images):
-        pixels = image.load()
+    for position, pixels in enumerate(images):
         expected = pixels if pixels.ndim == 3 else np.stack([pixels] * 3, axis=-1)
         np.testing.assert_array_equal(image_at(packed, position), expected)
-    assert packed.names == ("img0", "img1", "img2", "img3")
-    pack_images({"made_up": images}, tmp_path / "again.npy", [RECORD])
-    assert PackedImages.open(tmp_path / "again.npy").sha256 == packed.sha256
+    assert packed.names == ("image0", "image1", "image2", "image3")
+    again = made.packed(tmp_path / "again.npy", images)
+    assert PackedImages.open(again).sha256 == packed.sha256
 
 
 def test_a_batch_holds_the_turned_crops_pixels_and_what_pillow_makes_of_them(packed):
@@ -104,7 +100,7 @@ def test_draws_have_the_protocols_distribution(packed):
 @pytest.mark.parametrize(
     ("setting", "sentence"),
     [
-        ({"lr_patch": 17}, "img1 is only 64 pixels on a side, but crops are up to 68"),
+        ({"lr_patch": 17}, "image1 is only 64 pixels on a side, but crops are up to 68"),
         ({"queries": 257}, "only 256 pixels"),
     ],
 )

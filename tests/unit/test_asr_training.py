@@ -13,7 +13,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro import runtime
 from gblsr_repro.config import find_method
 from gblsr_repro.data.fetch import fetch_dataset
-from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
+from gblsr_repro.data.superres import PackedImages, Sampler
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.training import asr as training
@@ -45,9 +45,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("asr")
     coarse = [made.noise(6, 6, 3, seed=i) for i in range(3)]
     blocks = np.ones((8, 8, 1), np.uint8)
-    pictures = [made.Picture(f"m{i}", np.kron(c, blocks)) for i, c in enumerate(coarse)]
-    described = {"dataset": "made_up", "title": "Made up", "images": len(pictures)}
-    pack_images({"made_up": pictures}, folder / "train.npy", [described])
+    made.packed(folder / "train.npy", [np.kron(image, blocks) for image in coarse])
     fetch_dataset("demo_set5", load(folder))
     return folder
 
