@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +9,7 @@ from itertools import product
 from math import ceil
 from statistics import mean, stdev
 
+import made
 import pages
 import pytest
 from scipy.stats import ttest_ind
@@ -36,8 +36,7 @@ Values = dict[tuple[str, ...], list[float]]
 
 
 def read_rows(name: str) -> list[dict[str, str]]:
-    with open(pages.ROOT / name, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return made.rows(pages.ROOT / name)
 
 
 def read_values() -> Values:
