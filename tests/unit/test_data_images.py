@@ -6,6 +6,7 @@ import zlib
 import made
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image, PngImagePlugin
 
 from gblsr_repro import image_io
@@ -104,11 +105,21 @@ def with_wrong_checksum():
     return bytes(stored) + made.png({b"IDAT": pixels[-4:], b"IEND": b""})[8:]
 
 
+def tiff_in_planes(samples):
+    """Return a TIFF file whose 16-bit colors are all equal, and lie one plane after the other."""
+    stream = io.BytesIO()
+    tifffile.imwrite(stream, np.stack([samples] * 3), photometric="rgb", planarconfig="separate")
+    return stream.getvalue()
+
+
 FRAMES = [Image.new("RGB", (4, 4), color) for color in ("red", "blue", "green")]
 REFUSED = {
     "floating-point": [content(Image.fromarray(np.zeros((2, 2), np.float32)), "TIFF")],
     "wider than 16 bits": [content(Image.fromarray(np.full((2, 2), 70_000, np.int32)), "TIFF")],
-    "signed, white at 0": [content(Image.fromarray(SIXTEEN), "TIFF", tiffinfo={339: 2})],
+    "signed": [content(Image.fromarray(pixels), "TIFF", tiffinfo={339: 2})
+               for pixels in (SIXTEEN, RAMP)],
+    "white at 0": [content(Image.fromarray(SIXTEEN), "TIFF", tiffinfo={262: 0})],
+    "in uncompressed planes": [tiff_in_planes(SIXTEEN)],
     "3 frames or pages": [content(FRAMES[0], form, save_all=True, append_images=FRAMES[1:])
                           for form in ("GIF", "PNG", "WEBP", "TIFF")],
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]

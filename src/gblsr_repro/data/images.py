@@ -8,8 +8,9 @@ Every format is decoded by the same rules:
 - palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's formulas;
 - an alpha channel is composited over white;
 - samples of 16 bits keep their high byte, as Pillow itself does for 16-bit RGB;
-- floating-point, signed, 12-bit and wider integer samples, animations and multi-page files are
-  refused. Of a multi-picture JPEG (MPO, written by many cameras) the first picture is used.
+- floating-point, signed, 12-bit and wider integer samples, 16-bit ones in uncompressed planes,
+  animations and multi-page files are refused. Of a multi-picture JPEG (MPO, written by many
+  cameras) the first picture is used.
 """
 
 from __future__ import annotations
@@ -44,11 +45,6 @@ PngImagePlugin.MAX_TEXT_CHUNK = PngImagePlugin.MAX_TEXT_MEMORY
 
 _GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
-_USUAL_SAMPLES = {
-    TiffImagePlugin.BITSPERSAMPLE: (16,),
-    TiffImagePlugin.SAMPLEFORMAT: (1,),  # unsigned
-    TiffImagePlugin.PHOTOMETRIC_INTERPRETATION: 1,  # black at 0
-}
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
 # Markers of JPEG: after the first byte, 255, comes no 0 as within the compressed data.
 _MARKER = re.compile(rb"\xff+([^\x00\xff])", re.DOTALL)
@@ -195,11 +191,19 @@ def _convert_to_8_bits(image: Image.Image, name: Path | str) -> Pixels:
 
 
 def _check_samples(image: Image.Image, name: Path | str) -> None:
-    """Check that the gray samples of a TIFF are of 16 bits, unsigned, and white at the highest."""
-    if image.mode in _SIXTEEN_BITS and isinstance(image, TiffImagePlugin.TiffImageFile):
-        found = [image.tag_v2.get(tag, usual) for tag, usual in _USUAL_SAMPLES.items()]
-        if found != [*_USUAL_SAMPLES.values()]:
-            raise UserError(
-                f"{name} has gray samples that are signed, white at 0, of 12 bits or wider than 16 "
-                "bits; save it with 8 or 16 bits per sample."
-            )
+    """Raise `UserError` for samples of a TIFF file that Pillow takes for others."""
+    if not isinstance(image, TiffImagePlugin.TiffImageFile):
+        return
+    tags = image.tag_v2
+    bits = tags.get(TiffImagePlugin.BITSPERSAMPLE, (1,))
+    is_white_at_0 = tags.get(TiffImagePlugin.PHOTOMETRIC_INTERPRETATION) == 0
+    in_planes = tags.get(TiffImagePlugin.PLANAR_CONFIGURATION) == 2
+    if (
+        2 in tags.get(TiffImagePlugin.SAMPLEFORMAT, ())  # signed
+        or (image.mode in _SIXTEEN_BITS and (bits != (16,) or is_white_at_0))
+        or (in_planes and bits[0] == 16 and image.info["compression"] == "raw")
+    ):
+        raise UserError(
+            f"{name} has samples that are signed, of 12 bits or wider than 16 bits, or 16-bit ones "
+            "that are white at 0 or in uncompressed planes; save it with 8 bits per sample."
+        )
