@@ -261,6 +261,17 @@ def test_other_conditions_stand_beside_and_are_not_judged(
     assert "| Scalar (fewer_pixels) | 1 | 25.500\N{NO-BREAK SPACE}/" in page
 
 
+def test_bicubic_alone_is_measured_again_by_the_target_of_its_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_no_figures(monkeypatch)
+    scores = tmp_path / "results/asr/metrics/bicubic/set5_x2.csv"
+    leave_table(scores, "image,psnr_y,ssim_y", "a,33,0.9", shaved=2)
+    writing.update(tmp_path / "results", tmp_path / "record", build_config(), "main")
+    page = (tmp_path / "record" / "README.md").read_text(encoding="utf-8")
+    assert "--config mirror=FOLDER -- asr_eval\n" in page
+
+
 # --- refusals -------------------------------------------------------------------------------------
 
 

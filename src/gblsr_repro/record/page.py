@@ -276,14 +276,18 @@ def describe_setups(folder: Path, parts: Sequence[Part]) -> PageSection:
 
 def format_command(folder: Path, part: Part) -> str:
     """Format the command that measures these numbers again."""
-    seeds, timed_on = part.source.provenance.seeds, part.source.provenance.timed_on
+    config, scopes = part.source.config, {*part.source.provenance.scopes}
     overlay = f"docs/{folder.name}/{OVERLAYS}/{part.setup}.yaml"
     words = ["snakemake", "--cores", "all", "--configfile", overlay]
-    config = part.source.config
-    mirrored = config["preset"] == "mirror" or config["accept_partial"]
-    words += ["--config", "mirror=FOLDER"] if mirrored else []
-    only_timed = ["native_timing"] if timed_on.get("native") else []
-    targets = ["native"] if seeds.get("native") else only_timed
-    timed = ["asr_timing"] if timed_on.get("asr") else []
-    targets += (["asr"] if timed else ["asr_eval"]) if seeds.get("asr") else timed
-    return shlex.join([*words, "--", *targets])
+    if config["preset"] == "mirror" or config["accept_partial"]:
+        words += ["--config", "mirror=FOLDER"]
+    words.append("--")
+    if scopes & {Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION}:
+        words.append("native")
+    elif Scope.LATENCY in scopes:
+        words.append("native_timing")
+    if Scope.ASR_QUALITY in scopes:
+        words.append("asr" if Scope.ASR_LATENCY in scopes else "asr_eval")
+    elif Scope.ASR_LATENCY in scopes:
+        words.append("asr_timing")
+    return shlex.join(words)
