@@ -217,8 +217,8 @@ def describe_native() -> list[str]:
         f"best baseline in LPIPS (paper: {show(lead(published, 'lpips'), 3)})",
         f"{count_seeds(few, 'gblsr_scalar').capitalize()} seeds of Scalar were trained on 8,192 "
         f"pixels like the baselines: they lead by {show_lead('gblsr_scalar', few)}",
-        f"Of Full and Fixed there are {count_seeds(few, 'gblsr_full', 'gblsr_fixed')} seeds each on "
-        f"8,192: Full leads by {show_lead('gblsr_full', few)}, Fixed by "
+        f"Of Full and Fixed there are {count_seeds(few, 'gblsr_full', 'gblsr_fixed')} seeds each "
+        f"on 8,192: Full leads by {show_lead('gblsr_full', few)}, Fixed by "
         f"{show_lead('gblsr_fixed', few)}",
         f"Beside the same seed on all pixels Full's PSNR is within {furthest['gblsr_full']:.2f} dB "
         f"and Fixed's within {furthest['gblsr_fixed']:.2f} dB",
