@@ -57,6 +57,7 @@ def test_results_that_would_lie_among_other_files(results, sentence, tmp_path, m
         ("a: caf\u00e9\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8."),
         (b"seeds: [010]\n", r"line 1, column 9: 010 would be 8; write the number without leading"),
         (b"steps: 3:20\n", "line 1, column 8: 3:20 would be 200; write the number without leading"),
+        (b"lpips: -1:30.5\n", "line 1, column 8: -1:30.5 would be -90.5; write the number"),
         (b"a: 2026-13-45\n", "month must be in 1..12"),
     ],
 )

@@ -79,16 +79,18 @@ class _StrictLoader(yaml.CSafeLoader):  # ten times as fast as the loader in Pyt
             keys.add(name)
         return super().construct_mapping(node, deep)
 
-    def construct_integer(self, node: yaml.ScalarNode) -> int:
-        """Construct an integer; raise `yaml.YAMLError` for 010 and 3:20, to YAML 8 and 200."""
-        value = self.construct_yaml_int(node)
+    def construct_number(self, node: yaml.ScalarNode) -> float:
+        """Construct a number; raise `yaml.YAMLError` for 010 and 1:30.5, to YAML 8 and 90.5."""
+        is_integer = node.tag.endswith(":int")
+        value = self.construct_yaml_int(node) if is_integer else self.construct_yaml_float(node)
         if ":" in node.value or re.match(r"[-+]?0[0-7_]", node.value):
             problem = f"{node.value} would be {value}; write the number without leading zeros or :"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         return value
 
 
-_StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_integer)
+for kind in ("int", "float"):
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{kind}", _StrictLoader.construct_number)
 
 
 def read_yaml(path: Path | str) -> Config:
