@@ -49,7 +49,6 @@ from .weights import compute_checksum, parse_tensors
 
 CODE_FORMAT = "gblsr-code-1"
 BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as tensors of bytes
-BAND_PIXELS = 1 << 18  # rendered at once
 TRAINED_SIDE = 48  # pixels of a side in the training of super-resolution (asr.training.lr_patch)
 MIRRORED = 8  # least pixels added around smaller images: flat colors are then off by 2 levels
 
@@ -209,7 +208,7 @@ def decode(code: Code, scale: float = 1.0, crop: Box | None = None, track: Track
     (height, width), (y, x) = window.drawn, _locate_pixels(window)
     y, x = y + code.top, x + code.left
     coefficients, bandwidth = code.coefficients[None], code.bandwidth[None]
-    rows = max(BAND_PIXELS // width, 1)
+    rows = max(bands.BAND_PIXELS // width, 1)
 
     def render_bands() -> Iterator[tuple[int, int, Tensor]]:
         for top in track(range(0, height, rows)):
@@ -252,11 +251,11 @@ def upscale(
             if crop is None:
                 shown = compute_shown_size(cells, photo.size, window.drawn)
                 area = _move_area(tile.build_area(cells), photo.size, window.drawn, added)
-                colors = model.decode(features, *shown, BAND_PIXELS, low, area=area)
+                colors = model.decode(features, *shown, bands.BAND_PIXELS, low, area=area)
                 yield tile.rows[0], tile.columns[0], colors
                 continue
             across = x[slice(*tile.columns)]
-            for down in torch.arange(*tile.rows).split(max(BAND_PIXELS // len(across), 1)):
+            for down in torch.arange(*tile.rows).split(max(bands.BAND_PIXELS // len(across), 1)):
                 grid = y[down], across
                 colors = _query_grid(model, features, low, tile, grid, window.scales)
                 yield int(down[0]), tile.columns[0], colors

@@ -15,6 +15,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
 from gblsr_repro.image_io.photo import reduce
 from gblsr_repro.inference import CODE_FORMAT
+from gblsr_repro.models import bands
 from gblsr_repro.models.asr import tiling
 from gblsr_repro.weights import compute_checksum, parse_tensors
 
@@ -75,7 +76,7 @@ def test_a_crop_is_a_part_of_the_whole_in_bands_too(native_run, photo_file, monk
     whole = inference.decode(code, scale=2)
     part = inference.decode(code, scale=2, crop=(5, 10, 25, 40))
     assert np.array_equal(part.rgb, whole.rgb[10:50, 20:80])
-    monkeypatch.setattr(inference, "BAND_PIXELS", 1000)
+    monkeypatch.setattr(bands, "BAND_PIXELS", 1000)
     assert np.array_equal(inference.decode(code, scale=2).rgb, whole.rgb)
 
 
