@@ -191,8 +191,8 @@ class DatasetFiles:
 
 
 def derive_image_name(path: str | Path) -> str:
-    """Derive the name of an image: the file's stem without `_SRF_<scale>_HR` or `_LR`."""
-    return re.sub(r"_SRF_\d+_[HL]R$", "", PurePosixPath(path).stem)
+    """Derive the name of an image: the file's stem without `_SRF_<scale>_HR`."""
+    return re.sub(r"_SRF_\d+_HR$", "", PurePosixPath(path).stem)
 
 
 def refuse_repeated_names(files: Iterable[Path]) -> None:
