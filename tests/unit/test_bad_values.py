@@ -68,12 +68,15 @@ def test_an_overlay_that_is_not_what_it_seems(content, sentence, tmp_path):
         read_yaml(path)
 
 
-def test_an_overlay_in_json_that_is_missing_or_none(tmp_path):
+def test_an_overlay_in_json_that_is_missing_none_or_ambiguous(tmp_path):
     path = tmp_path / "overlay.json"
     with pytest.raises(UserError, match=r"^Config file .* does not exist; check the name"):
         read_yaml(path)
     path.write_text("{,}")
     with pytest.raises(UserError, match=r"overlay\.json cannot be read: Expecting .*; correct it"):
+        read_yaml(path)
+    path.write_text('{"native": {"x": 1, "x": 2}}')
+    with pytest.raises(UserError, match=r"cannot be read: the key 'x' comes twice; correct it"):
         read_yaml(path)
 
 

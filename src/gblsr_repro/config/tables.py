@@ -93,12 +93,23 @@ for kind in ("int", "float"):
     _StrictLoader.add_constructor(f"tag:yaml.org,2002:{kind}", _StrictLoader.construct_number)
 
 
+def _collect_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Collect the pairs of a JSON map; raise `ValueError` where a key comes twice."""
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in values:
+            raise ValueError(f"the key {shorten(key)} comes twice")
+        values[key] = value
+    return values
+
+
 def read_yaml(path: Path | str) -> Config:
     """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
     try:
         text = Path(path).read_text(encoding="utf-8")
         if Path(path).suffix == ".json":
-            value = json.loads(text)  # which writes 1e-05, to YAML a text
+            # JSON writes 1e-05, to YAML a text.
+            value = json.loads(text, object_pairs_hook=_collect_keys)
         else:
             value = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError as error:
