@@ -72,6 +72,7 @@ def rebuild(record: Path) -> None:
 @contextmanager
 def _edit(record: Path) -> Iterator[Path]:
     """Yield a copy of a record folder, or a new one; put it in the record's place at the end."""
+    record = record.resolve()  # "." has no name of its own
     record.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{record.name}.", dir=record.parent) as temporary:
         folder = Path(temporary) / record.name
