@@ -142,7 +142,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
 
 def test_figures_are_drawn_from_values_and_pictures_copied(record: Path) -> None:
     with Image.open(record / "figures" / "qualitative.png") as image:
-        assert image.size == (1200, 300)  # of the run's own file, smaller
+        assert (image.mode, image.size) == ("RGB", (1200, 300))  # of the run's own file, smaller
     with Image.open(record / "figures" / "frontier.png") as image:
         assert image.size != (1200, 300)  # of the values
 

@@ -148,19 +148,19 @@ def draw_figures(part: Part, output: Path, drawn: Collection[str]) -> set[str]:
 
         def draw(name: str) -> None:
             _, picture = figures.draw(name, part.source, Path(temporary))
-            shrink_picture(picture, output / picture.name)
+            shrink_picture(picture, output / picture.name, plot=True)
 
         done, _ = build_possible(names, draw)
     return {*done}
 
 
-def shrink_picture(path: Path, target: Path) -> None:
-    """Write a picture with fewer pixels and colors."""
+def shrink_picture(path: Path, target: Path, plot: bool = False) -> None:
+    """Write a picture with fewer pixels and, of a plot, fewer colors; in a photo they show."""
     with Image.open(path, formats=["PNG"]) as image:
         small = image.convert("RGB")
     small.thumbnail((WIDEST_FIGURE, WIDEST_FIGURE), Image.Resampling.LANCZOS)
-    # 256 colors are enough for a plot, and more than enough to show what images look like.
-    small = small.quantize(256, dither=Image.Dither.FLOYDSTEINBERG)
+    if plot:
+        small = small.quantize(256, dither=Image.Dither.FLOYDSTEINBERG)
     target.parent.mkdir(parents=True, exist_ok=True)
     with write_atomically(target) as temporary:
         small.save(temporary, format="PNG", optimize=True)
