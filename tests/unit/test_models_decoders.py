@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from gblsr_repro import config
+from gblsr_repro.errors import UserError
 from gblsr_repro.models.native import NativeModel
 
 ARMS = list(config.read_arms())
@@ -75,6 +76,15 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
         part, whole = model.reconstruct_pixels(x, chosen), model(x).flatten(2).mT
     expected = torch.stack([whole[b, chosen[b]] for b in range(2)])
     torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
+
+
+def test_colors_of_another_shape_are_refused(settings, monkeypatch):
+    model = NativeModel.build(config.read_arms()["lte"], settings, 0)
+    cases = {r"\(1, 2, 8, 8\)": lambda _, places: places, "multiply": lambda _, places: places.mT}
+    for said, wrong in cases.items():
+        monkeypatch.setattr(model.decoder, "query", wrong)
+        with pytest.raises((UserError, RuntimeError), match=said):
+            model(images(1, 8, 8, torch.float32), path="plain")
 
 
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):

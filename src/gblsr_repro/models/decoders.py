@@ -34,8 +34,13 @@ class PatchDecoder(Decoder):
         self.patch: int = section["patch"]
 
     def render(self, features: Tensor, path: str = FAST) -> Tensor:
-        """Render features (B, D, h, w) on the pixel grid: (B, 3, h P, w P)."""
-        return self.render_plain(features) if path == PLAIN else self.render_fast(features)
+        """Render features (B, D, h, w) on the pixel grid: (B, 3, h P, w P), else `UserError`."""
+        image = self.render_plain(features) if path == PLAIN else self.render_fast(features)
+        shape = (len(features), COLORS, *(self.patch * n for n in features.shape[-2:]))
+        if image.shape != shape:  # the loss would broadcast it
+            name, shown = type(self).__name__, tuple(image.shape)
+            raise UserError(f"{name} renders colors of {shown} in place of {shape}; correct it.")
+        return image
 
     def render_fast(self, features: Tensor) -> Tensor:
         """Render on the fast path; without an override, on the plain one."""
@@ -60,7 +65,7 @@ class PatchDecoder(Decoder):
             *(torch.arange(n, dtype=torch.float64, device=features.device) for n in size)
         )
         colors = self.query(features, positions.expand(batch, -1, -1))
-        return colors.mT.reshape(batch, COLORS, *size)
+        return colors.mT.unflatten(-1, size)
 
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
         """Render single pixels, by row-major indices (B, N) int64 of the grid: (B, N, 3)."""
