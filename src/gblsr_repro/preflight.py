@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .analysis.criteria import compare_with_anchor
-from .config import Config, find_arm, list_methods, read_arms
+from .config import Config, find_arm, list_arms, list_methods, read_arms
+from .dependencies import identify_run
 from .errors import UserError
 from .models.asr.model import ASRModel
 from .models.native import NativeModel, count_arm_parameters
@@ -13,11 +14,15 @@ from .progress import format_columns
 def check(config: Config) -> str:
     """Check the methods of `config`, and its arms as `check_native_benchmark` does.
 
-    Raises `UserError` for a method that cannot be built.
+    Raises `UserError` for a method that cannot be built, and for a row that cannot be planned.
     """
     for method in list_methods(config).values():
         ASRModel.count(method, config)
-    return check_native_benchmark(config)
+        identify_run(method, config)
+    counted = check_native_benchmark(config)
+    for arm in list_arms(config).values():
+        identify_run(arm, config)
+    return counted
 
 
 def check_native_benchmark(config: Config) -> str:

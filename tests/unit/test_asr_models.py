@@ -6,8 +6,10 @@ from torch import nn
 
 from gblsr_repro import config, preflight
 from gblsr_repro.cli import main
+from gblsr_repro.models import base
 from gblsr_repro.models.asr import rdn as rdn_module
 from gblsr_repro.models.asr import swinir as swinir_module
+from gblsr_repro.models.asr.local_spectral import GBLSR
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.asr.rdn import RDN
 from gblsr_repro.models.asr.swinir import DropPath, SwinIR
@@ -38,17 +40,11 @@ def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"encoder": "gblsr_repro.models.asr.rdn:RDM"}, "does not exist; did you mean 'RDN'"),
-        (
-            {"options": {"width": "3"}},
-            "RDN and GBLSR have no option 'width'; use one of nf, local_ensemble",
-        ),
+        ({"encoder": "gblsr_repro.models.asr.rdn:RDM"}, "names no Encoder; its module has RDN"),
+        ({"options": {"width": "3"}}, "no option 'width'; use one of nf, local_ensemble"),
         ({"options": {"nf": "-1"}}, "must be a whole number from 1 to 9999"),
         ({"options": {"local_ensemble": "maybe"}}, "must be one of yes, no"),
-        (
-            {"encoder": "gblsr_repro.models.asr.edsr:EDSR", "options": {"nf": "8"}},
-            "options lack blocks; add blocks=N",
-        ),
+        ({"encoder": "gblsr_repro.models.asr.edsr:EDSR", "options": {"nf": "8"}}, "add blocks=N"),
     ],
 )
 def test_check_names_a_mistake_in_the_table(changes, said, monkeypatch, capsys):
@@ -58,6 +54,11 @@ def test_check_names_a_mistake_in_the_table(changes, said, monkeypatch, capsys):
     shown = capsys.readouterr().err
     assert "config/methods.tsv, method gblsr_asr" in shown
     assert said in shown
+
+
+def test_a_class_may_hand_its_options_on():
+    own = type("Own", (GBLSR,), {"__init__": lambda self, section, **options: None})
+    assert base.select_options({}, [own], "row") == [{}]
 
 
 # --- encoders: RDN in buffers; padding, heads and stochastic depth of SwinIR ---------------------

@@ -14,7 +14,7 @@ from tiny_jobs import ARM, ARMS, METHOD, METHODS
 from watched import Watched
 
 from gblsr_repro import config as configuration
-from gblsr_repro import dependencies, inference, runs
+from gblsr_repro import dependencies, inference, preflight, runs
 from gblsr_repro.dependencies import collect, versions
 from gblsr_repro.dependencies.rules import INITIAL, RULES
 from gblsr_repro.errors import UserError
@@ -124,29 +124,23 @@ def test_a_job_reads_the_settings_that_its_output_is_said_to_follow_from(
 
 @pytest.mark.parametrize("name", [*ARMS, *METHODS])
 def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
-    """It is given no others; that it names none too many is seen here."""
+    """It is given no others; that it names none too many is seen here, and that planning agrees."""
     row = ARMS.get(name) or METHODS[name]
-    read: dict[type, set[str]] = {}
+    read: list[tuple[tuple[str, ...], set[str]]] = []
     select = base.select_class_settings
 
-    def noting(part, section, place):
-        seen = read.setdefault(part, set())
-        return Watched(select(part, section, place), seen)
+    def noting(name, named, section, place):
+        read.append((named, set()))
+        return Watched(select(name, named, section, place), read[-1][1])
 
     monkeypatch.setattr(base, "select_class_settings", noting)
-    made.model(name, configuration.merge(configuration.load(), made.SMALL))
-    for part, seen in read.items():
+    model = made.model(name, configuration.merge(configuration.load(), made.SMALL))
+    for named, seen in read:
         instead = {"rdn_features"} if "nf" in row.options else set()
         of_the_model = {"features", "largest_scale"} if name in METHODS else set()
-        assert {*part.SETTINGS} - instead == seen - of_the_model
-
-
-@pytest.mark.parametrize("name", [*ARMS, *METHODS])
-def test_what_planning_reads_of_a_class_is_what_it_names(name):
-    row = ARMS.get(name) or METHODS[name]
-    model = made.model(name, configuration.merge(configuration.load(), made.SMALL))
+        assert {*named} - instead == seen - of_the_model
     for text, part in zip(dependencies.list_classes(row), model.children(), strict=True):
-        assert dependencies.read_class_settings(text) == part.SETTINGS
+        assert versions.read_class_settings(text) == part.SETTINGS
         assert text.partition(":")[0] in versions.MODEL_VERSIONS
 
 
@@ -165,13 +159,17 @@ def write_flat(folder, text):
         (FLAT.replace("class Flat", "class Even"), r"no class 'FlatDecoder'.* 'EvenDecoder'"),
     ],
 )
-def test_a_class_that_does_not_say_what_it_reads_is_one_sentence_while_planning(
+def test_check_refuses_a_class_that_does_not_say_what_it_reads(
     tmp_path, monkeypatch, text, sentence
 ):
+    """As planning does, which imports nothing; the class itself could be built."""
     monkeypatch.syspath_prepend(tmp_path)
     versions.read_class_settings.cache_clear()
+    arms = {"flat": write_flat(tmp_path, text)}
+    monkeypatch.setattr(preflight, "list_arms", lambda config: arms)
+    few = {"native": {"arms": ["gblsr_scalar"]}, "asr": {"methods": ["gblsr_asr"]}}
     with pytest.raises(UserError, match=sentence):
-        collect.collect_dependencies("train", write_flat(tmp_path, text), configuration.load())
+        preflight.check(configuration.merge(configuration.load(), few))
 
 
 def test_a_module_that_is_nowhere_is_one_sentence_while_planning():

@@ -19,9 +19,9 @@ def scalar(settings):
 @pytest.mark.parametrize(
     ("decoder", "hint"),
     [
-        ("gblsr_repro.models.gblsr:ScalerDecoder", "did you mean 'ScalarDecoder'"),
+        ("gblsr_repro.models.gblsr:ScalerDecoder", "names no PatchDecoder; .* ScalarDecoder"),
         ("no.such.module:Decoder", "cannot be imported .No module named 'no'.*src/.*PYTHONPATH"),
-        ("gblsr_repro.models.decoders:Tensor", "use one of PatchDecoder"),
+        ("gblsr_repro.models.gblsr:PatchDecoder", "names no PatchDecoder"),
         ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
     ],
 )

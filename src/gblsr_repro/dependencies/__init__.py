@@ -14,7 +14,7 @@ from .collect import (
     list_classes,
     list_run_versions,
     list_settings,
+    select_class_settings,
     select_settings,
     update_identity,
 )
-from .versions import read_class_settings

@@ -159,20 +159,28 @@ def _list_model_settings(
 ) -> list[str]:
     """List the settings of the model's section that classes read, without repetition.
 
-    Without `initial` those that set initial values alone are left out. Raises `UserError` for one
-    that the section does not have.
+    Without `initial` those that set initial values alone are left out. May raise `UserError`.
     """
     section = f"{locate_row(row)[0]}.model"
     known = get_setting(config, section)
-    names = dict.fromkeys(name for each in classes for name in read_class_settings(each))
-    for name in names:
-        if name not in known:
-            raise UserError(
-                f"{row.decoder} or its encoder names the setting {name!r} in its SETTINGS, which "
-                f"{section} does not have; {suggest(name, known)}"
-            )
+    names: dict[str, Any] = {}
+    for each in classes:
+        names |= select_class_settings(each, read_class_settings(each), known, section)
     listed = [f"{section}.{name}" for name in names]
     return [name for name in listed if initial or name not in INITIAL]
+
+
+def select_class_settings(
+    name: str, settings: Iterable[str], section: Mapping[str, Any], section_name: str
+) -> dict[str, Any]:
+    """Select the settings of a section that a class names; `UserError` for one that it lacks."""
+    for setting in settings:
+        if setting not in section:
+            raise UserError(
+                f"{name} names the setting {setting!r} in its SETTINGS, which {section_name} does "
+                f"not have; {suggest(setting, section)}"
+            )
+    return {setting: section[setting] for setting in settings}
 
 
 def list_training_settings(row: Arm | Method, config: Config) -> list[str]:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from ..config import Arm, Config, Method, locate_row
-from ..dependencies import list_classes
+from ..dependencies import list_classes, select_class_settings
 from ..errors import UserError, build_syntax_error
 from ..wording import suggest
 from .layers import extend_by_mirroring
@@ -147,7 +147,8 @@ class Model(nn.Module):
         classes = (encoder_class, decoder_class)
         encoder_options, decoder_options = select_options(row.options, classes, place)
         for_encoder, for_decoder = (
-            select_class_settings(component, section, section_name) for component in classes
+            select_class_settings(name, component.SETTINGS, section, section_name)
+            for name, component in zip(names, classes, strict=True)
         )
         encoder = encoder_class(for_encoder, **encoder_options)
         for_decoder |= cls.describe_input(encoder, config)
@@ -195,14 +196,11 @@ class Model(nn.Module):
         return path
 
 
-# --- classes, settings and options by name ------------------------------------------------------
+# --- classes and options by name ----------------------------------------------------------------
 
 
 def find_class(name: str, base: type[Found], place: str) -> type[Found]:
-    """Find the subclass of `base` with a name, "module:Class".
-
-    Raises `UserError` when there is none; `place` opens its sentence.
-    """
+    """Find the subclass of `base` called "module:Class", else `UserError`, begun by `place`."""
     module_name, _, class_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)
@@ -213,30 +211,13 @@ def find_class(name: str, base: type[Found], place: str) -> type[Found]:
             f"{place} {name!r} cannot be imported ({error}); correct the name, or have the module "
             "in src/, in a folder that PYTHONPATH names, or installed."
         ) from error
-    classes = {
-        key: value
-        for key, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, base)
-    }
-    if class_name not in classes:
-        raise UserError(f"{place} {name!r} does not exist; {suggest(class_name, classes)}")
-    return classes[class_name]
-
-
-def select_class_settings(
-    component: type[Component], section: Mapping[str, Any], section_name: str
-) -> dict[str, Any]:
-    """Select the settings of a config section that a class reads, its `SETTINGS`.
-
-    Raises `UserError` for a setting that the section does not have.
-    """
-    for setting in component.SETTINGS:
-        if setting not in section:
-            raise UserError(
-                f"{component.__module__}:{component.__name__} names the setting {setting!r} in its "
-                f"SETTINGS, which {section_name} does not have; {suggest(setting, section)}"
-            )
-    return {setting: section[setting] for setting in component.SETTINGS}
+    found = getattr(module, class_name, None)
+    classes = [each for each in vars(module).values() if isinstance(each, type)]
+    own = [each for each in classes if issubclass(each, base) and each.__module__ == module_name]
+    if found not in own:
+        names = ", ".join(each.__name__ for each in own) or "none"
+        raise UserError(f"{place} {name!r} names no {base.__name__}; its module has {names}.")
+    return found
 
 
 def select_options(
@@ -253,17 +234,18 @@ def select_options(
         if name not in allowed:
             raise UserError(f"{place}: {names} have no option {name!r}; {suggest(name, allowed)}")
         values = allowed[name]
-        if isinstance(values, tuple):
-            if value not in values:
-                raise UserError(f"{place}: {name}={value} must be one of {', '.join(values)}.")
-        elif not re.fullmatch(r"[1-9]\d{0,3}", value, re.ASCII):
-            raise UserError(f"{place}: {name}={value} must be a whole number from 1 to 9999.")
+        if isinstance(values, type):
+            if not re.fullmatch(r"[1-9]\d{0,3}", value, re.ASCII):
+                raise UserError(f"{place}: {name}={value} must be a whole number from 1 to 9999.")
+        elif value not in values:
+            raise UserError(f"{place}: {name}={value} must be one of {', '.join(values)}.")
     keywords = []
     for component in components:
-        arguments = inspect.signature(component).parameters
+        arguments = inspect.signature(component).parameters.values()
+        required = [each.name for each in arguments if each.default is inspect.Parameter.empty]
         for name, values in component.OPTIONS.items():
-            if name not in options and arguments[name].default is inspect.Parameter.empty:
-                choices = "|".join(values) if isinstance(values, tuple) else "N"
+            if name in required and name not in options:
+                choices = "N" if isinstance(values, type) else "|".join(values)
                 raise UserError(f"{place}: options lack {name}; add {name}={choices}.")
         keywords.append({name: v for name, v in options.items() if name in component.OPTIONS})
     return keywords
