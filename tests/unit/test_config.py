@@ -182,7 +182,7 @@ def test_mistakes_in_tables_name_the_line(tmp_path):
     rows += ["\t".join(cells)] * 2
     for lines, sentence in (
         (rows, "line 3: 'a' has a row above"),
-        ([rows[0], "a\tfigure"], "line 2: the row must have 14 cells"),
+        ([rows[0], "a\tfigure"], "line 2: the row has 2 cells and must have 14"),
         (["a\tfigure"], "the first line must name the columns"),
     ):
         path.write_text("\n".join(lines) + "\n")

@@ -122,8 +122,8 @@ def read_table(
                 place = f"{path}, line {reader.line_num}"
                 if len(cells) != len(names):
                     raise UserError(
-                        f"{place}: the row must have {len(names)} cells, empty ones included; "
-                        f"{remedy}."
+                        f"{place}: the row has {len(cells)} cells and must have {len(names)}, "
+                        f"empty ones included; {remedy}."
                     )
                 filled = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
                 try:

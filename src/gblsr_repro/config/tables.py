@@ -134,21 +134,17 @@ def read_base() -> Config:
     return merge(read_yaml(folder / PROTOCOL), read_yaml(folder / "config.yaml"))
 
 
-# Groups of arms: a baseline, and (of methods, too) what is none of the paper's and no part of its
-# comparisons.
+# Groups of arms: a baseline, and (of methods, too) what is none of the paper's: one of your own, or
+# what the authors' package builds besides. It has rows in tables and no part in comparisons.
 BASELINE, OWN = "baseline", "own"
 
 
 class Arm(TableRow):
     """A row of config/arms.tsv: one model of the native benchmark.
 
-    `decoder` names a class of `gblsr_repro.models`, `options` are its options by name; `group`
-    is family, control, baseline, ablation or own (none of the paper's: one of your own, or what the
-    authors' package builds besides; it has rows in the tables and no part in the paper's
-    comparisons);
-    `benchmark` says whether the main tables have a row for it; `diagnostic` is its role in the
-    locality diagnostic and the ablation (reference, control, log, linear or empty); `fairness_rank`
-    orders the fairness table.
+    `options` are those of the class `decoder`, by name; `benchmark` says whether the main tables
+    have a row for it; `diagnostic` is its role in the locality diagnostic and the ablation;
+    `fairness_rank` orders the fairness table.
     """
 
     arm: RowName
@@ -171,10 +167,8 @@ class Arm(TableRow):
 class Method(TableRow):
     """A row of config/methods.tsv: one arbitrary-scale super-resolution method.
 
-    `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` are their
-    options by name (nf, local_ensemble); `recipe` names a recipe of asr.training; `group` is
-    baseline, base, variant or own (none of the paper's); `table` is the table of its row (main,
-    appendix).
+    `options` are those of the classes `encoder` and `decoder`, by name; `recipe` names a recipe of
+    asr.training; `table` is the table of its row.
     """
 
     method: RowName
@@ -191,8 +185,7 @@ class Method(TableRow):
 class Dataset(TableRow):
     """A row of config/datasets.tsv: one set of source files.
 
-    `kind` is archive, files or package (see `gblsr_repro.data.datasets`); `images` the number
-    of images of a complete copy; `stands_in_for` the data set that it replaces, or empty.
+    `gblsr_repro.data.datasets` describes the columns.
     """
 
     dataset: RowName
