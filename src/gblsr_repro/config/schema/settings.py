@@ -114,7 +114,7 @@ class Protocol(Section):
         "name of the preset; any other than `paper` marks every table and page"
     )
     seeds: Annotated[list[Seed], Field(min_length=1), Distinct] = describe(
-        "training seeds, for initialization and shuffling alone; pictures are of the lowest"
+        "training seeds: of initial weights and what a training draws; pictures are of the lowest"
     )
     native: Native
     latency: Latency

@@ -37,7 +37,7 @@ class ASRModelSettings(Section):
     )
     swinir_heads: Count = describe("attention heads of SwinIR")
     swinir_window: Count = describe("side of SwinIR's attention window")
-    swinir_mlp_ratio: Count = describe("width of SwinIR's perceptrons, in channels")
+    swinir_mlp_ratio: Count = describe("width of SwinIR's perceptrons over its channels")
     swinir_drop_path: float = describe("stochastic depth of SwinIR's last layer", ge=0, le=0.9)
     hidden: Count = describe("width of the decoders' linear layers")
     modes: Count = describe("cosine modes per axis of the spectral decoder")
