@@ -19,10 +19,9 @@ def check(config: Config) -> str:
     for method in list_methods(config).values():
         ASRModel.count(method, config)
         identify_run(method, config)
-    counted = check_native_benchmark(config)
     for arm in list_arms(config).values():
         identify_run(arm, config)
-    return counted
+    return check_native_benchmark(config)
 
 
 def check_native_benchmark(config: Config) -> str:

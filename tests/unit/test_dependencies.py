@@ -162,7 +162,6 @@ def write_flat(folder, text):
 def test_check_refuses_a_class_that_does_not_say_what_it_reads(
     tmp_path, monkeypatch, text, sentence
 ):
-    """As planning does, which imports nothing; the class itself could be built."""
     monkeypatch.syspath_prepend(tmp_path)
     versions.read_class_settings.cache_clear()
     arms = {"flat": write_flat(tmp_path, text)}
