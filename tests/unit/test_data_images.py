@@ -120,6 +120,7 @@ REFUSED = {
                for pixels in (SIXTEEN, RAMP)],
     "white at 0": [content(Image.fromarray(SIXTEEN), "TIFF", tiffinfo={262: 0})],
     "in uncompressed planes": [tiff_in_planes(SIXTEEN)],
+    "a small preview": [content(NOISE, "TIFF", tiffinfo={254: 1})],
     "3 frames or pages": [content(FRAMES[0], form, save_all=True, append_images=FRAMES[1:])
                           for form in ("GIF", "PNG", "WEBP", "TIFF")],
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]

@@ -9,8 +9,8 @@ Every format is decoded by the same rules:
 - an alpha channel is composited over white;
 - samples of 16 bits keep their high byte, as Pillow itself does for 16-bit RGB;
 - floating-point, signed, 12-bit and wider integer samples, 16-bit ones in uncompressed planes,
-  animations and multi-page files are refused. Of a multi-picture JPEG (MPO, written by many
-  cameras) the first picture is used.
+  animations, multi-page files and cameras' raw files are refused. Of a multi-picture JPEG (MPO,
+  written by many cameras) the first picture is used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, PngImagePlugin, TiffImagePlugin, features
+from PIL import ExifTags, Image, ImageOps, PngImagePlugin, TiffImagePlugin, features
 
 from ..errors import UserError
 
@@ -91,7 +91,7 @@ def decode_image(content: bytes, name: Path | str) -> Pixels:
                     )
                 image.load()
                 _check_whole(content, image.format)
-                _check_samples(image, name)
+                _check_tiff(image, name)
                 return _convert_to_8_bits(turn_upright(image), name)
     except UserError:
         raise
@@ -190,11 +190,16 @@ def _convert_to_8_bits(image: Image.Image, name: Path | str) -> Pixels:
     return np.array(image.convert("L" if image.mode in _GRAY else "RGB"))
 
 
-def _check_samples(image: Image.Image, name: Path | str) -> None:
-    """Raise `UserError` for samples of a TIFF file that Pillow takes for others."""
+def _check_tiff(image: Image.Image, name: Path | str) -> None:
+    """Raise `UserError` for a raw file's preview, and for samples that Pillow takes for others."""
     if not isinstance(image, TiffImagePlugin.TiffImageFile):
         return
     tags = image.tag_v2
+    if tags.get(ExifTags.Base.NewSubfileType, 0) & 1:
+        raise UserError(
+            f"{name} shows a small preview of its picture, as the raw files of cameras do; develop "
+            "it, and take the PNG or JPEG file that this gives."
+        )
     bits = tags.get(TiffImagePlugin.BITSPERSAMPLE, (1,))
     is_white_at_0 = tags.get(TiffImagePlugin.PHOTOMETRIC_INTERPRETATION) == 0
     in_planes = tags.get(TiffImagePlugin.PLANAR_CONFIGURATION) == 2
