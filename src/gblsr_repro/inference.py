@@ -27,7 +27,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from .data.images import Pixels
+from .data.images import Pixels, read_content
 from .errors import UserError
 from .files import write_bytes
 from .image_io import Box, Photo, Tags
@@ -147,16 +147,13 @@ def save_code(path: Path | str, code: Code) -> None:
 
 
 def load_code(path: Path | str) -> Code:
-    """Read an encoded image; `UserError` when it is missing, damaged or of another format."""
+    """Read an encoded image; `UserError` when it cannot be read, is damaged or something else."""
+    content = read_content(path)
     try:
-        header, tensors = parse_tensors(Path(path).read_bytes())
+        header, tensors = parse_tensors(content)
         if "code" in header:  # earlier versions wrote its entries side by side
             header = json.loads(header["code"])
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{path} does not exist; name a file that the encode command made."
-        ) from error
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         raise UserError(f"{path} is not an encoded image ({error}); encode it again.") from error
     if not isinstance(header, dict) or header.get("format") != CODE_FORMAT:
         raise UserError(f"{path} is not an encoded image; make one with the encode command.")

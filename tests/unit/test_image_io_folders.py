@@ -168,14 +168,6 @@ def test_a_batch_stops_where_an_output_cannot_be_written(folder, tmp_path):
     assert len(made_of) == 2
 
 
-def test_a_file_that_cannot_be_read_does_not_stop_the_batch(folder, tmp_path):
-    def refuse(source, target):
-        raise UserError("make it readable") from OSError(errno.EACCES, "no")
-
-    with pytest.raises(UserError, match="6 of 6 files failed"):
-        convert_files(plan(folder, to=tmp_path / "out"), refuse)
-
-
 def test_a_subfolder_that_cannot_be_read_is_named(tmp_path, monkeypatch):
     (tmp_path / "locked").mkdir()
     (tmp_path / "a.png").touch()

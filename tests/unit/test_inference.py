@@ -105,6 +105,8 @@ def test_what_cannot_be_decoded_or_encoded(native_run, photo_file, tmp_path, mak
         inference.decode(code, crop=(0, 0, 46, 70))
     with pytest.raises(UserError, match="use a GB-LSR arm"):
         inference.encode(inference.load_native(make_run(tmp_path / "wire", "wire")), image)
+    with pytest.raises(UserError, match="cannot be read: Is a directory"):
+        inference.load_code(tmp_path)
 
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
