@@ -79,6 +79,8 @@ def test_the_transparent_color_of_a_png(tmp_path, mode, clear):
     alpha = image_io.read(tmp_path / "a.png").alpha
     assert alpha[3, 2] == 255
     assert alpha.sum() == 255
+    image.convert("RGB").convert("RGBA").save(tmp_path / "a.png")
+    assert image_io.read(tmp_path / "a.png").alpha is None  # opaque
 
 
 # --- formats -------------------------------------------------------------------------------------

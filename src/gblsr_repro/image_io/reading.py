@@ -49,7 +49,8 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
             rgb, alpha = images.convert_to_rgb(pixels), None
             if image.has_transparency_data and not is_sixteen:
                 rgba = np.array(upright.convert("RGBA"))
-                rgb, alpha = rgba[..., :3], rgba[..., 3]
+                if rgba[..., 3].min() < 255:  # screenshots have an opacity, and are opaque
+                    rgb, alpha = rgba[..., :3], rgba[..., 3]
             if profile and image.mode == "CMYK":
                 rgb, profile = _convert_cmyk(path, upright, rgb, profile), None
             tags = Tags(_check_profile(path, profile, gray), exif)
