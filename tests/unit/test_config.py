@@ -63,6 +63,11 @@ def test_settings_left_out_are_filled_in():
         configuration.validate(config)
 
 
+@pytest.mark.parametrize("results", ["results/mine/", "./results/mine", "results/mine"])
+def test_a_results_folder_has_one_name(results, load):
+    assert load({"results": results})["results"] == "results/mine"
+
+
 def test_a_whole_scale_stays_a_whole_number(load):
     """File names are made from it."""
     scales = load({"asr.scales": [2.0, 3, 2.5, 4]})["asr"]["scales"]

@@ -77,6 +77,7 @@ Folder = Annotated[
         "must be a folder below the working directory or an absolute path, of letters, digits and "
         "_ . + @ = , % - only, in which no name begins with a dot or a hyphen",
     ),
+    AfterValidator(os.path.normpath),  # Snakemake takes out/ and ./out for other folders than out
 ]
 Text = Annotated[str, match(ONE_LINE, "must be text in one line, not empty")]
 Place = Text  # a file or folder, or an address
