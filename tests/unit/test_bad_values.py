@@ -35,8 +35,8 @@ ROOT = Path(__file__).parents[2]
     ("results", "sentence"),
     [
         ("../outside", "results is '../outside': must be a folder below"),
-        ("src", "results is 'src', which has or may get more in it than results"),
-        ("elsewhere", "more in it than results; name another folder, such as results/mine"),
+        ("src", f"results is 'src', but in the checkout only {ROOT / 'results'} is for results"),
+        ("elsewhere", "name that folder, one in it, or one outside the checkout."),
     ],
 )
 def test_results_that_would_lie_among_other_files(results, sentence, tmp_path, monkeypatch):
