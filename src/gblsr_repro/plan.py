@@ -96,8 +96,8 @@ def _format_costs(costs: list[TrainingCost]) -> list[list[str]]:
         left = f"{cost.left} of {cost.runs}"
         rows.append([cost.name, left, f"{cost.steps:,}", _format_hours(cost.hours), cost.basis])
     hours = [cost.hours for cost in costs if cost.hours is not None]
-    unknown = len(costs) - len(hours)
-    note = f"without {unknown} of unknown cost" if unknown else ""
+    unknown = sum(cost.left for cost in costs if cost.hours is None)
+    note = f"without {format_count(unknown, 'run')} of unknown cost" if unknown else ""
     runs = sum(cost.left for cost in costs)
     return [*rows, ["all", f"{runs}", "", _format_hours(sum(hours) if hours else None), note]]
 

@@ -73,7 +73,7 @@ def test_the_text_tells_the_days_and_what_is_unknown(config):
     config["asr"]["model"] |= made.ASR
     config["released"] = {"liif_rdn": "rdn-liif.pth"}
     text = plan.describe_plan(config)
-    assert "without 1 of unknown cost" in text
+    assert "without 3 runs of unknown cost" in text
     assert "Days: at least 0.0 with" in text
     assert plan.DASH in text
     assert "Imported and not trained: liif_rdn" in text
