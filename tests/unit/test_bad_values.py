@@ -35,14 +35,12 @@ ROOT = Path(__file__).parents[2]
     ("results", "sentence"),
     [
         ("../outside", "results is '../outside': must be a folder below"),
-        ("src", f"results is 'src', but in the checkout only {ROOT / 'results'} is for results"),
-        ("elsewhere", "name that folder, one in it, or one outside the checkout."),
+        ("src", f"results is 'src', but in the checkout only {ROOT}/results is for results; name"),
     ],
 )
 def test_results_that_would_lie_among_other_files(results, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").symlink_to(ROOT / "src")
-    (tmp_path / "elsewhere").symlink_to(ROOT)
     path = tmp_path / "overlay.yaml"
     path.write_text(f"results: {results}\n")
     with pytest.raises(UserError, match=re.escape(sentence)):

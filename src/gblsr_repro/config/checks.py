@@ -133,11 +133,10 @@ def _check_results(config: Config) -> Iterator[str]:
     """Check that the results folder replaces no file of the checkout."""
     checkout = Path(os.path.realpath(find_repository_root()))
     results = Path(os.path.realpath(config["results"]))
-    own = checkout / "results"
-    if results.is_relative_to(checkout) and not results.is_relative_to(own):
+    if results.is_relative_to(checkout) and not results.is_relative_to(checkout / "results"):
         yield (
-            f"results is {shorten(config['results'])}, but in the checkout only {own} is for "
-            "results; name that folder, one in it, or one outside the checkout."
+            f"results is {shorten(config['results'])}, but in the checkout only {checkout}/results "
+            "is for results; name that folder, one in it, or one outside the checkout."
         )
 
 
