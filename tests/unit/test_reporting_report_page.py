@@ -216,7 +216,8 @@ def test_the_summary_of_super_resolution_alone_has_its_claims_and_page(
     assert "no numbers and no pages yet; run the workflow first" in capsys.readouterr().err
     folder = tmp_path / "results" / "asr"
     build_paper_run(tmp_path / "results").write()
-    (tmp_path / "results" / "aggregates" / "native.csv").unlink()
+    native = tmp_path / "results" / "aggregates" / "native.csv"
+    write_text(native, re.sub(r".*,psnr,.*\n", "", native.read_text()))
     assert main(["claims", "--config", str(overlay), "--output", str(folder)]) == 0
     write_text(folder / "report.html", "")
     assert main(["summary", "--config", str(overlay)]) == 0

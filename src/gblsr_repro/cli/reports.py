@@ -47,36 +47,32 @@ def summarize(config: Config) -> str:
 
     results = Path(config["results"])
     names = ("tables", "figures", verdicts.CLAIMS_FILE, "report.html")
-    # Each benchmark alone has a page and claims of its own.
-    folders = (results, results / "native", results / "asr")
+    folders = (results, results / "native", results / "asr")  # each benchmark alone has its own
     made = [folder / name for folder in folders for name in names if (folder / name).exists()]
-    has_numbers = (results / "aggregates" / "native.csv").is_file()
-    if not made and not has_numbers:
+    lines = _list_psnr(results / "aggregates", config)
+    if not made and not lines:
         raise UserError(f"{results} has no numbers and no pages yet; run the workflow first.")
-    lines = _list_psnr(results / "aggregates", config) if has_numbers else []
     if explanation := explain_preset(config["preset"]):
         lines.append(explanation.replace("**", ""))
     for place in (place for place in made if place.name == verdicts.CLAIMS_FILE):
         lines.append(f"claims: {list_counts(verdicts.read_claims(place))}")
-    lines.append("")
-    here = Path.cwd()
-    for place in made:
-        shown = place.relative_to(here) if place.is_relative_to(here) else place
-        lines.append(f"{place.stem:<8} {shown}")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *(f"{place.stem:<8} {place}" for place in made)])
 
 
 def _list_psnr(aggregates: Path, config: Config) -> list[str]:
-    """List the PSNR of every arm on every set, and how long the arms were trained."""
+    """List the PSNR of every arm on every set, if any has one, and how long they were trained."""
     from ..analysis.reader import Aggregates
 
+    if not (aggregates / "native.csv").is_file():
+        return []
     run = Aggregates(aggregates, config)
     columns = list(config["native"]["data"]["evaluate"])
-    rows = [["PSNR (dB)", *columns, ""]]
+    rows = []
     for name, arm in list_arms(config).items():
         cells = [run.cell("native", column, name, "psnr") for column in columns]
         if any(cell.measured for cell in cells):
             texts = (f"{cell.mean:.2f}" if cell.measured else "-" for cell in cells)
             rows.append([arm.name, *texts, ""])
     steps, seeds = config["native"]["training"]["steps"], format_count(len(config["seeds"]), "seed")
-    return [*format_columns(rows), f"{steps} steps, {seeds}, preset {config['preset']}"]
+    table = format_columns([["PSNR (dB)", *columns, ""], *rows])
+    return [*table, f"{steps} steps, {seeds}, preset {config['preset']}"] if rows else []
