@@ -215,8 +215,8 @@ def describe_native() -> list[str]:
         f"(paper: {show(lead(published, 'psnr'))}), and {show(lead(here, 'lpips'), 3)} below the "
         f"best baseline in LPIPS (paper: {show(lead(published, 'lpips'), 3)})",
         f"Trained on 8,192 pixels like the baselines, {count_seeds(few, *family)} seeds each, "
-        f"Scalar leads by {show_lead('gblsr_scalar', few)}, Full by "
-        f"{show_lead('gblsr_full', few)}, Fixed by {show_lead('gblsr_fixed', few)}",
+        f"Scalar leads by {show_lead('gblsr_scalar', few)}; Full by "
+        f"{show_lead('gblsr_full', few)}; Fixed by {show_lead('gblsr_fixed', few)}",
         f"PSNR is within {round_up(psnr['gblsr_scalar'])} dB for Scalar, "
         f"{round_up(psnr['gblsr_fixed'])} dB for Fixed and {round_up(psnr['gblsr_full'])} dB for "
         "Full",
