@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 
 from .errors import UserError, build_write_error
+from .wording import shorten
 
 TEMPORARY = ".unfinished"
 
@@ -89,8 +90,16 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Write UTF-8 text atomically."""
-    write_bytes(path, text.encode())
+    """Write UTF-8 text atomically; `UserError` for a name of a file that is no such text."""
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:  # Python reads such a name with lone surrogates
+        line = text[: error.end].splitlines()[-1].strip()
+        raise UserError(
+            f"{path} cannot hold {shorten(line)}, which is no text in UTF-8; rename what is called "
+            "so."
+        ) from error
+    write_bytes(path, content)
 
 
 def write_json(path: Path | str, value: Any) -> None:

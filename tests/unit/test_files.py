@@ -1,5 +1,7 @@
 """Files are written whole or not at all."""
 
+import os
+
 import pytest
 
 from gblsr_repro import files
@@ -28,6 +30,14 @@ def test_json_refuses_nan_and_names_a_file_that_is_not_there(tmp_path):
         files.write_json(tmp_path / "a.json", {"x": float("nan")})
     with pytest.raises(UserError, match="does not exist"):
         files.read_json_map(tmp_path / "a.json")
+
+
+def test_the_name_of_a_file_that_is_no_text_is_one_sentence(tmp_path):
+    """As an archive from a system with another alphabet leaves it."""
+    photograph = os.fsdecode(b"photos/caf\xe9.png")
+    with pytest.raises(UserError, match=r"a\.csv cannot hold 'photos/caf\\udce9'.*; rename what"):
+        files.write_csv(tmp_path / "a.csv", ["path"], [[photograph]])
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["n" * 255, "ä" * 127, "[a-z]*?"])
