@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import zlib
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -112,10 +112,11 @@ def array(path: Path, images: np.ndarray) -> Path:
 
 
 def packed(path: Path, images: list[np.ndarray]) -> Path:
-    """Write images of any sizes as packing for super-resolution does: with index and record."""
-    sources = [SimpleNamespace(name=f"image{i}", load=image.copy) for i, image in enumerate(images)]
-    record = {"dataset": "made_up", "title": "Made up", "images": len(images)}
-    superres.pack_images({"made_up": sources}, path, [record])
+    """Write images (H, W, 3) as packing for super-resolution does: with their index and record."""
+    sizes = [image.shape[:2] for image in images]
+    offsets = np.cumsum([0, *map(math.prod, sizes)])
+    rows = [(i, "noise", f"image{i}", offsets[i], *size) for i, size in enumerate(sizes)]
+    write_array(path, (3,), images, superres.PACKED_INDEX_COLUMNS, rows, {"datasets": []})
     return path
 
 

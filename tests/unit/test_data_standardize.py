@@ -9,10 +9,11 @@ import torch
 from PIL import Image
 
 from gblsr_repro.config import find_method, load, merge
-from gblsr_repro.data import fetch
+from gblsr_repro.data import fetch, sources
 from gblsr_repro.data.arrays import ImageArray
+from gblsr_repro.data.images import convert_to_rgb
 from gblsr_repro.data.standardize import standardize_images
-from gblsr_repro.data.superres import pack_training_sets
+from gblsr_repro.data.superres import PackedImages, pack_training_sets
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.asr import evaluate_run
 
@@ -97,6 +98,23 @@ def test_tensors(array):
     expected = arrays.images[1].transpose(2, 0, 1).astype(np.float32) / np.float32(255)
     np.testing.assert_array_equal(tensor[0].numpy(), expected)
     assert torch.equal(arrays.load_images(slice(0, 1)), tensor[1:])
+
+
+def test_packing_keeps_every_pixel(config, tmp_path):
+    """Of grayscale images too."""
+    names = ["demo_textures", "demo_photos"]
+    pack_training_sets(merge(config, {"asr": {"train": names}}), tmp_path / "packed.npy")
+    packed = PackedImages.open(tmp_path / "packed.npy")
+    images = [image for name in names for image in sources.list_source_images(name, config)]
+    assert packed.names == tuple(image.name for image in images)
+    assert {image.entry.mode for image in images} == {"L", "RGB"}
+    assert packed.offsets.tolist() == [0, *np.cumsum(packed.heights * packed.widths)[:-1]]
+    rest = packed.pixels
+    for image, height, width in zip(images, packed.heights, packed.widths, strict=True):
+        pixels, rest = np.split(rest, [height * width])
+        expected = convert_to_rgb(image.load())
+        np.testing.assert_array_equal(pixels.reshape(height, width, 3), expected)
+    assert len(rest) == 0
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])

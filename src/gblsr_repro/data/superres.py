@@ -10,7 +10,7 @@ into its memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,12 +28,7 @@ from .arrays import open_array, write_array
 from .images import convert_to_rgb
 from .prefetch import Prefetcher
 from .resize import PILLOW_BITS, compute_pillow_weights
-from .sources import (
-    SourceImage,
-    describe_dataset,
-    list_source_images,
-    refuse_training_images,
-)
+from .sources import describe_dataset, list_source_images, refuse_training_images
 
 PACKED_INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
 RESIDENT_SHARE = 0.25
@@ -44,41 +39,28 @@ EPOCH, SAMPLE = 0, 1
 
 
 def pack_training_sets(config: Config, output: Path) -> None:
-    """Pack the training sets of config asr.train, in its order, into one array (see `pack_images`).
-
-    Raises `UserError` when a set is incomplete or one of its files changed, and as
-    `refuse_training_images` does.
-    """
-    names = config["asr"]["train"]
-    images = {dataset: list_source_images(dataset, config) for dataset in names}
-    refuse_training_images(config["asr"]["evaluate"].values(), names, config)
-    pack_images(images, output, [describe_dataset(dataset, config) for dataset in names])
-
-
-def pack_images(
-    images: Mapping[str, Sequence[SourceImage]],
-    output: Path,
-    descriptions: Sequence[Mapping[str, Any]],
-) -> None:
-    """Write the pixels of all `images`, listed by data set, as one array to `output` (.npy).
+    """Write the pixels of the training sets of config asr.train, in its order, to `output` (.npy).
 
     The array is (pixels, 3) uint8, image after image and row by row. The index beside it (.csv) has
-    one row per image with its `offset` in pixels. The description (.json) holds the `descriptions`
-    of the data sets and the array's checksum. The same images give the same bytes.
+    one row per image with its `offset` in pixels, the description (.json) the data sets and the
+    array's checksum. The same images give the same bytes. Raises `UserError` when a set is
+    incomplete or one of its files changed, and as `refuse_training_images` does.
     """
+    names = config["asr"]["train"]
+    images = [image for name in names for image in list_source_images(name, config)]
+    refuse_training_images(config["asr"]["evaluate"].values(), names, config)
     rows: list[tuple[int, str, str, int, int, int]] = []
-    labeled = [(dataset, image) for dataset in images for image in images[dataset]]
 
     def load_all() -> Iterator[np.ndarray]:
         offset = 0
-        for position, (dataset, image) in enumerate(show_progress(labeled, "packing", "image")):
+        for position, image in enumerate(show_progress(images, "packing", "image")):
             pixels = convert_to_rgb(image.load())
             height, width = pixels.shape[:2]
-            rows.append((position, dataset, image.name, offset, height, width))
+            rows.append((position, image.dataset.name, image.name, offset, height, width))
             offset += height * width
             yield pixels
 
-    facts = {"datasets": [dict(description) for description in descriptions]}
+    facts = {"datasets": [describe_dataset(name, config) for name in names]}
     write_array(output, (3,), load_all(), PACKED_INDEX_COLUMNS, rows, facts)
 
 
@@ -99,7 +81,7 @@ class PackedImages:
 
     @classmethod
     def open(cls, path: Path) -> PackedImages:
-        """Open an array that `pack_images` wrote; raises `UserError` as `open_array` does."""
+        """Open an array of `pack_training_sets`; raises `UserError` as `open_array` does."""
         # Copy-on-write, because torch needs a writable buffer; the file is never written.
         pixels, rows, description = open_array(path, "c")
         numbers = np.array([[int(r[c]) for c in PACKED_INDEX_COLUMNS[3:]] for r in rows], np.int64)
