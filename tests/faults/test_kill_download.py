@@ -13,7 +13,7 @@ CONTENT = np.random.default_rng(0).bytes(2_000_000)
 def fetch(url, target):
     session = open_session()
     session.trust_env = False  # this machine is reached without a proxy
-    download_file(session, url, target, 10**7, lambda part: None)
+    download_file(session, [url], target, 10**7, lambda url, part: None)
 
 
 def test_killed_download(processes, repeats, chance, tmp_path):

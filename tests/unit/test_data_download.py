@@ -2,19 +2,14 @@
 
 import hashlib
 import socket
+from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
 from data_server import serve
 
 from gblsr_repro.data import download as module
-from gblsr_repro.data.download import (
-    BLOCK,
-    check_checksum,
-    download_file,
-    download_from_any,
-    open_session,
-)
+from gblsr_repro.data.download import BLOCK, check_checksum, download_file, open_session
 from gblsr_repro.errors import UserError
 from gblsr_repro.progress import Progress
 from gblsr_repro.wording import NETWORK_SETTINGS
@@ -31,8 +26,12 @@ def server(monkeypatch):
         yield running
 
 
-def accept(part):
+def accept(url, part):
     pass
+
+
+def compare(algorithm, published, url, part):
+    check_checksum(part, f"{algorithm}:{hashlib.new(algorithm, published).hexdigest()}", url)
 
 
 def leftovers(folder):
@@ -40,7 +39,7 @@ def leftovers(folder):
 
 
 def get(server, target, limit=10**7, check=accept, **more):
-    download_file(open_session(), f"{server.url}/file", target, limit, check, **more)
+    download_file(open_session(), [f"{server.url}/file"], target, limit, check, **more)
 
 
 def test_whole_file_arrives(server, tmp_path):
@@ -117,7 +116,7 @@ def test_wrong_certificates_and_proxies_are_named(tmp_path, monkeypatch, name, v
     monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
     told = f"^https://127.0.0.1:9/x cannot be fetched.* and {name} in the environment"
     with pytest.raises(UserError, match=told):
-        download_file(open_session(), "https://127.0.0.1:9/x", tmp_path / "x", 10, accept)
+        download_file(open_session(), ["https://127.0.0.1:9/x"], tmp_path / "x", 10, accept)
 
 
 def test_redirection_to_no_address_is_one_sentence(tmp_path, monkeypatch):
@@ -125,7 +124,7 @@ def test_redirection_to_no_address_is_one_sentence(tmp_path, monkeypatch):
     session = open_session()
     monkeypatch.setattr(session, "get", lambda url, **options: urlsplit("http://[::"))
     with pytest.raises(UserError, match="Invalid IPv6 URL; check the address"):
-        download_file(session, "http://host/f", tmp_path / "f", 10, accept)
+        download_file(session, ["http://host/f"], tmp_path / "f", 10, accept)
 
 
 def test_no_server_is_one_sentence(tmp_path):
@@ -133,10 +132,10 @@ def test_no_server_is_one_sentence(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with pytest.raises(UserError, match="check the network") as caught:
-        download_file(open_session(), f"http://127.0.0.1:{port}/f", tmp_path / "f", 10, accept)
+        download_file(open_session(), [f"http://127.0.0.1:{port}/f"], tmp_path / "f", 10, accept)
     assert "\n" not in str(caught.value)
     with pytest.raises(UserError, match="check the address"):
-        download_file(open_session(), "ftp://host/file", tmp_path / "file", 10, accept)
+        download_file(open_session(), ["ftp://host/file"], tmp_path / "file", 10, accept)
 
 
 @pytest.mark.parametrize("announced", [True, False])
@@ -151,9 +150,8 @@ def test_too_large_is_refused(server, tmp_path, announced, monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ["sha256", "md5"])
 def test_refused_content_leaves_nothing(server, tmp_path, algorithm):
-    digest = f"{algorithm}:{hashlib.new(algorithm, b'other').hexdigest()}"
     with pytest.raises(UserError, match="instead of the published"):
-        get(server, tmp_path / "file", check=lambda part: check_checksum(part, digest, "address"))
+        get(server, tmp_path / "file", check=partial(compare, algorithm, b"other"))
     assert leftovers(tmp_path) == []
 
 
@@ -161,12 +159,7 @@ def test_refused_content_leaves_nothing(server, tmp_path, algorithm):
 
 
 def get_from_any(urls, target):
-    published = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
-
-    def check(url, part):
-        check_checksum(part, published, url)
-
-    download_from_any(open_session(), urls, target, 10**7, check)
+    download_file(open_session(), urls, target, 10**7, partial(compare, "sha256", CONTENT))
 
 
 @pytest.mark.parametrize("fault", ["404", "503", "refused", "cut", "another file"])

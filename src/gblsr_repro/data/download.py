@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import requests
 
 from .. import __version__
-from ..errors import UserError, WriteError, build_write_error
+from ..errors import UserError, build_write_error
 from ..progress import Progress, log
 from ..wording import name_network_settings
 
@@ -37,66 +37,38 @@ def open_session() -> requests.Session:
 
 def download_file(
     session: requests.Session,
-    url: str,
-    target: Path,
-    limit: int,
-    check: Callable[[Path], None],
-    progress: Progress | None = None,
-) -> None:
-    """Download `url` to `target`, which appears only when complete and accepted by `check`.
-
-    The bytes are collected in a hidden file beside the target. After an interruption the next
-    attempt, or the next call, requests the rest, provided that the server identifies the version
-    of the file (If-Range with its ETag or date); otherwise it starts from the beginning. `check`
-    gets the complete file and raises `UserError` to refuse it; a refused file is deleted.
-    `progress` counts megabytes (10^6 bytes).
-
-    Raises `UserError` when the server does not have the file, when no connection succeeds in
-    `ATTEMPTS` attempts, when the file is larger than `limit` bytes, when `check` refuses it, or
-    when it cannot be written.
-    """
-    part = target.with_name(f".{target.name}.part")
-    tag = target.with_name(f".{target.name}.part.tag")
-    transfer = _Transfer(session, url, part, tag, limit, progress)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        transfer.run()
-        try:
-            check(part)
-        except UserError:
-            transfer.discard()
-            raise
-        with part.open("rb") as stream:
-            os.fsync(stream.fileno())
-        part.replace(target)
-        tag.unlink(missing_ok=True)
-    except OSError as error:
-        raise build_write_error(target, error) from error
-
-
-def download_from_any(
-    session: requests.Session,
     urls: Sequence[str],
     target: Path,
     limit: int,
     check: Callable[[str, Path], None],
     progress: Progress | None = None,
 ) -> None:
-    """Download a file from the first of its addresses that gives it.
+    """Download a file to `target`, which appears only when complete and accepted by `check`.
 
-    As `download_file`; `check` gets the address first. Why an address before the last did not give
-    the file is logged.
+    It comes from the first of `urls` that gives it; why one before the last did not is logged. The
+    bytes are collected in a hidden file beside the target. After an interruption the next attempt,
+    or the next call, requests the rest, provided that the server identifies the version of the file
+    (If-Range with its ETag or date); otherwise it starts from the beginning. `check` gets the
+    address and the complete file, and raises `UserError` to refuse it; a refused file is deleted.
+    `progress` counts megabytes (10^6 bytes).
+
+    Raises `UserError` of the last address when the server does not have the file, when no
+    connection succeeds in `ATTEMPTS` attempts, when the file is larger than `limit` bytes, or when
+    `check` refuses it; also when the file cannot be written.
     """
-    *earlier, last = urls
-    for number, url in enumerate(earlier, 1):
+    for url, following in itertools.zip_longest(urls, urls[1:]):
+        transfer = _Transfer(session, url, target, limit, progress)
         try:
-            download_file(session, url, target, limit, partial(check, url), progress)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            transfer.run()
+            transfer.finish(check)
             return
-        except WriteError:
-            raise
+        except OSError as error:
+            raise build_write_error(target, error) from error
         except UserError as error:
-            log.warning("%s Next address: %s", error, urls[number])
-    download_file(session, last, target, limit, partial(check, last), progress)
+            if following is None:
+                raise
+            log.warning("%s Next address: %s", error, following)
 
 
 def check_checksum(file: Path, checksum: str, origin: str) -> None:
@@ -116,14 +88,23 @@ def check_checksum(file: Path, checksum: str, origin: str) -> None:
 
 @dataclass(frozen=True)
 class _Transfer:
-    """The transfer of a file to `part`; `tag` holds its address and what identifies its version."""
+    """The transfer of a file from one address to `target`, as `download_file` describes it."""
 
     session: requests.Session
     url: str
-    part: Path
-    tag: Path
+    target: Path
     limit: int
     progress: Progress | None
+
+    @property
+    def part(self) -> Path:
+        """File with the bytes that came so far."""
+        return self.target.with_name(f".{self.target.name}.part")
+
+    @property
+    def tag(self) -> Path:
+        """File with the address of these bytes and what identifies the version of the file."""
+        return self.target.with_name(f".{self.target.name}.part.tag")
 
     def run(self) -> None:
         """Transfer the file in up to `ATTEMPTS` attempts, with growing pauses between them."""
@@ -146,6 +127,18 @@ class _Transfer:
                 )
             log.info("%s: interrupted (%s); attempt %d follows", self.url, reason, attempt + 1)
             time.sleep(2.0 ** (attempt - 1))
+
+    def finish(self, check: Callable[[str, Path], None]) -> None:
+        """Move the whole file to the target; delete it where `check` refuses it."""
+        try:
+            check(self.url, self.part)
+        except UserError:
+            self.discard()
+            raise
+        with self.part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        self.part.replace(self.target)
+        self.tag.unlink(missing_ok=True)
 
     def attempt(self) -> None:
         """Transfer the file, or the rest of it."""

@@ -18,7 +18,7 @@ from ..progress import Progress, log, show_progress
 from ..wording import list_some
 from . import archives
 from .datasets import DatasetFiles, locate_dataset
-from .download import MEGABYTE, check_checksum, download_from_any, open_session
+from .download import MEGABYTE, check_checksum, download_file, open_session
 from .manifest import ManifestEntry, inspect_file, read_manifest, write_manifest
 from .patterns import expand_braces, find_files
 from .sources import find_other_pixels
@@ -122,7 +122,7 @@ def _download_archive(
     else:
         progress = Progress(f"download {row.title}", size // MEGABYTE, "megabyte")
         with open_session() as session, progress:
-            download_from_any(session, row.urls, archive, int(size * OVERRUN), check, progress)
+            download_file(session, row.urls, archive, int(size * OVERRUN), check, progress)
     return _unpack_archive(files, archive, missing, recorded)
 
 
@@ -141,7 +141,7 @@ def _download_files(
                 entries[path] = _inspect_download(path, part, url, recorded)
 
             target = files.root / path
-            download_from_any(session, urls, target, allowed, check)
+            download_file(session, urls, target, allowed, check)
             allowed -= target.stat().st_size
             progress.update()
     return entries
