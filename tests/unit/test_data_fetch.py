@@ -330,9 +330,3 @@ def test_an_archive_without_the_files_of_its_row_is_kept_and_told(
     rows["set"] = made.changed(rows["set"], files="set/s/*.png", images="3")
     fetch.fetch_dataset("set", online)
     assert len(server.asked) == 1
-
-
-def test_sets_without_an_address_and_unknown_ones_are_named(online, rows):
-    assert "set `mirror`" in sentence(online)
-    with pytest.raises(UserError, match="has no data set 'sett'; did you mean 'set'"):
-        fetch.fetch_dataset("sett", online)

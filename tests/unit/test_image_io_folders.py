@@ -137,9 +137,6 @@ def test_names_beside_the_input(folder, monkeypatch):
     monkeypatch.chdir(folder / "inner")
     (output,) = plan(Path("."), addition="-x2").values()
     assert output == folder / "inner-x2" / "g.png"
-    (folder / "a-x2.png").touch()
-    with pytest.raises(UserError, match=r"a-x2\.png exists already"):
-        plan(folder / "a.png", addition="-x2")
 
 
 def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
