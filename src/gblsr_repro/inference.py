@@ -163,16 +163,13 @@ def load_code(path: Path | str) -> Code:
     try:
         facts = json.loads(header["image"])
         return Code(
-            tensors["coefficients"],
-            tensors["bandwidth"],
-            facts["patch"],
-            facts["top"],
-            facts["left"],
-            tuple(facts["size"]),
-            facts["arm"],
-            tensors["alpha"].numpy() if "alpha" in tensors else None,
-            facts["grey"],
-            Tags(**found),
+            coefficients=tensors["coefficients"],
+            bandwidth=tensors["bandwidth"],
+            size=tuple(facts.pop("size")),
+            alpha=tensors["alpha"].numpy() if "alpha" in tensors else None,
+            gray=facts.pop("grey"),
+            tags=Tags(**found),
+            **facts,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} lacks a part of an encoded image; encode it again.") from error

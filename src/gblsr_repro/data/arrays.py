@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
@@ -54,14 +54,12 @@ def _write_header(out: BinaryIO, count: int, shape: tuple[int, ...]) -> None:
     np.lib.format.write_array_header_1_0(out, header)
 
 
-def open_array(
-    path: Path, mode: Literal["r", "c"]
-) -> tuple[NDArray[np.uint8], list[dict[str, str]], dict[str, Any]]:
+def open_array(path: Path) -> tuple[NDArray[np.uint8], list[dict[str, str]], dict[str, Any]]:
     """Memory-map an array of `write_array`; return it, the rows of its index, its description.
 
-    `mode` is numpy's: "r" maps it read-only, "c" copy-on-write. The whole array is read once to
-    verify its checksum. Raises `UserError` when one of the three files is missing or damaged, or
-    when they do not belong together.
+    The map is copy-on-write, because torch needs a writable buffer; the file is never written. The
+    whole array is read once to verify its checksum. Raises `UserError` when one of the three files
+    is missing or damaged, or when they do not belong together.
     """
     index = path.with_suffix(".csv")
     description = read_metadata(path.with_suffix(".json"))
@@ -73,7 +71,7 @@ def open_array(
                 f"{file} is damaged or belongs to another run; delete the array and its .csv and "
                 ".json and standardize again."
             )
-    pixels = np.load(path, mmap_mode=mode, allow_pickle=False)
+    pixels = np.load(path, mmap_mode="c", allow_pickle=False)
     return pixels, read_csv(index), description
 
 
@@ -81,7 +79,7 @@ def open_array(
 class ImageArray:
     """A standardized array of images with its index and description.
 
-    `images` is uint8 (N, S, S, 3) RGB, memory-mapped and read-only. `index` has one row per image
+    `images` is uint8 (N, S, S, 3) RGB, memory-mapped. `index` has one row per image
     with the keys position, dataset, name, width, height, sha256 (the last three of the source
     file: pixels before standardizing, and its checksum), all as text. `description` is the content
     of the .json beside the array.
@@ -97,7 +95,7 @@ class ImageArray:
 
         Raises `UserError` as `open_array` does.
         """
-        return cls(*open_array(path, "r"))
+        return cls(*open_array(path))
 
     def __len__(self) -> int:
         return len(self.images)

@@ -75,7 +75,7 @@ def import_run(
     load_tensors(model, checkpoint, name)
     if checkpoint.metadata:
         check_own_run(checkpoint, row, seed, config)
-    colors = choose_colors(model, checkpoint, row, known, colors)
+    colors = choose_colors(checkpoint, row, known, colors)
     if not overwrite:
         check_replaced_run(output, row, seed)
     if not is_imported(row, config) or get_address(name, seed, config) != address:
@@ -131,25 +131,20 @@ def check_own_run(checkpoint: Checkpoint, row: Arm | Method, seed: int, config: 
 
 
 def choose_colors(
-    model: Model,
-    checkpoint: Checkpoint,
-    row: Arm | Method,
-    known: KnownFile | None,
-    asked: str | None,
+    checkpoint: Checkpoint, row: Arm | Method, known: KnownFile | None, asked: str | None
 ) -> str | None:
     """Choose the range of colors of a super-resolution network; None for an arm.
 
     It is that which is asked for, else that of the run or of the known file; of another file that
     of the known files of its row. Raises `UserError` where there are none.
     """
-    name = locate_row(row)[2]
-    if not isinstance(model, ASRModel):
+    if isinstance(row, Arm):
         if asked:
             raise UserError("An arm always takes colors in [0, 1]; leave --colors out.")
         return None
     if asked or checkpoint.metadata:
         return asked or checkpoint.metadata.get("colors", NORMALIZED)
-    rows = [known] if known else list_known_files(name)
+    rows = [known] if known else list_known_files(row.method)
     if not rows:
         raise UserError(
             f"{checkpoint.file} does not say whether it takes colors in [0, 1] or in [-1, 1]; say "
