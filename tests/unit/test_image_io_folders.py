@@ -53,11 +53,12 @@ def names(folder):
 
 def test_every_image_is_converted_and_what_is_passed_over_named(folder, tmp_path, caplog):
     (folder / "inner" / "notes.txt").write_text("text")
+    (folder / "gone.png").symlink_to(tmp_path / "unmounted" / "gone.png")
     convert_files(plan(folder, to=tmp_path / "out"), copy)
     made_of = ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "inner/g.png"]
     assert names(tmp_path / "out") == made_of
     [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    assert line.endswith("photos: ._a.png, Thumbs.db, f, inner/notes.txt and notes.txt")
+    assert line.endswith("photos: ._a.png, Thumbs.db, f, gone.png, inner/notes.txt and notes.txt")
 
 
 def test_hidden_folders_links_and_the_outputs_are_not_looked_into(folder, caplog):

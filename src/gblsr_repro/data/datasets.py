@@ -146,21 +146,28 @@ class DatasetFiles:
                 f"{self.root}; put them there, or set `mirror` in the config to a folder that has "
                 "them."
             )
-        count, absent = self.row.images, self._find_absent(paths)
-        if (absent or len(images) < count) and not self.accepts_partial:
-            lack = f"lacks {absent}" if absent else f"has {len(images)} of {count} images"
+        lack = self.describe_lack(paths)
+        if lack and not self.accepts_partial:
             raise UserError(
                 f"Data set {self.name} {lack} in {self.root}; complete it, correct its row in "
                 f"config/datasets.tsv, or name {self.name} under accept_partial in the config to "
                 "use the existing files."
             )
-        if len(images) > count:
+        if len(images) > self.row.images:
             raise UserError(
-                f"Data set {self.name} has {len(images)} images in {self.root} where {count} "
-                "belong; remove what is not part of it, or correct images in config/datasets.tsv."
+                f"Data set {self.name} has {len(images)} images in {self.root} where "
+                f"{self.row.images} belong; remove what is not part of it, or correct images in "
+                "config/datasets.tsv."
             )
         refuse_repeated_names(self.root / path for path in images)
         return images
+
+    def describe_lack(self, paths: list[str]) -> str | None:
+        """Describe what the existing `paths` lack of a complete copy; None where it is nothing."""
+        if absent := self._find_absent(paths):
+            return f"lacks {absent}"
+        count, expected = len(self._select_listed(paths)), self.row.images
+        return f"has {count} of {expected} images" if count < expected else None
 
     def _select_listed(self, paths: list[str]) -> list[str]:
         """Select the images, by `selection_list` where the data set has one and it is there."""

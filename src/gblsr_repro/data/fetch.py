@@ -91,7 +91,12 @@ def _verify_files(
 
 
 def _download_missing(files: DatasetFiles, recorded: ManifestEntries) -> ManifestEntries:
-    """Download the files that do not exist; return their manifest entries."""
+    """Download the files that do not exist; return their manifest entries.
+
+    Which they are the manifest says. Before there is one, nothing of a complete copy is missing.
+    """
+    if not recorded and files.describe_lack(files.list_present_files()) is None:
+        return {}
     # Paths, or patterns, of a complete copy.
     wanted = list(recorded) or [
         path for published, *_ in files.patterns for path in expand_braces(published)

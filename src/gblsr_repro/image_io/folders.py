@@ -170,7 +170,8 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
 def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -> list[Path]:
     """Return the files of a folder and its subfolders to convert, by name; log what is passed over.
 
-    Links to folders and `output` below the folder are not looked into. Raises `UserError` where a
+    Links to folders and `output` below the folder are not looked into; a link that leads nowhere is
+    passed over. Raises `UserError` where a
     subfolder cannot be read.
     """
 
@@ -185,11 +186,12 @@ def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -
     top, made = folder.resolve(), output.resolve()
     walked = os.walk(folder, onerror=refuse)
     paths = (Path(place) / name for place, _, names in walked for name in names)
-    for path in sorted(path for path in paths if path.is_file()):
+    for path in sorted(paths):
         inside = path.relative_to(folder)
-        if top in made.parents and made in path.resolve().parents:
+        if top in made.parents and made in Path(os.path.realpath(path)).parents:
             continue
-        if is_input(path) and not any(part.startswith(".") for part in inside.parts):
+        is_hidden = any(part.startswith(".") for part in inside.parts)
+        if is_input(path) and path.is_file() and not is_hidden:
             inputs.append(path)
         else:
             passed_over.append(str(inside))
