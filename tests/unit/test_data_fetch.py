@@ -134,7 +134,7 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
         found[1].load()
     assert "img_2.png is not the file that was recorded" in sentence(mirror)
     file.unlink()  # as in a network folder that is no longer mounted
-    with pytest.raises(UserError, match=r"img_2\.png is not the file that was recorded"):
+    with pytest.raises(UserError, match=r"img_2\.png does not exist; check the name or fetch it"):
         found[1].load()
     file.write_bytes(content)
     rows["set"] = made.changed(SET, files="set/*.png", images="5")

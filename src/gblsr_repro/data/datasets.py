@@ -174,11 +174,9 @@ class DatasetFiles:
         images = sorted({*find_files(self.image_pattern, self.root)} & {*paths})
         if self.selection_list is None or self.selection_list not in paths:
             return images
-        content = (
-            (self.root / self.selection_list).read_bytes().decode("utf-8-sig", errors="replace")
-        )
+        lines = (self.root / self.selection_list).read_text("utf-8-sig", "replace").splitlines()
         prefix, existing = self.image_pattern.partition("*")[0], set(images)
-        listed = dict.fromkeys(prefix + line.strip() for line in content.splitlines())
+        listed = dict.fromkeys(prefix + line.strip() for line in lines)
         return [path for path in listed if path in existing]
 
     def _find_absent(self, paths: list[str]) -> str | None:

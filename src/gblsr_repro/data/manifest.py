@@ -13,7 +13,7 @@ from ..config import TableRow, read_table
 from ..config.rows import Checksum, require_place_below
 from ..errors import UserError
 from ..files import write_csv
-from .images import decode_image, is_image
+from .images import decode_image, is_image, read_content
 
 
 class ManifestEntry(TableRow):
@@ -33,9 +33,10 @@ class ManifestEntry(TableRow):
 def inspect_file(file: Path, path: str) -> ManifestEntry:
     """Read a whole file, decode it if it is an image, and build its manifest entry.
 
-    `path` is the relative path of the entry. Raises `UserError` when an image does not decode.
+    `path` is the relative path of the entry. Raises `UserError` when the file cannot be read, or an
+    image does not decode.
     """
-    content = file.read_bytes()
+    content = read_content(file)
     facts: dict[str, Any] = {}
     if is_image(Path(path)):
         pixels = decode_image(content, file)

@@ -14,7 +14,7 @@ import numpy as np
 from ..config import Config, find_dataset
 from ..errors import UserError
 from .datasets import DatasetFiles, derive_image_name, locate_dataset
-from .images import Pixels, decode_image
+from .images import Pixels, decode_image, read_content
 from .manifest import ManifestEntry
 from .pins import digest_pixels, read_pins
 
@@ -43,12 +43,7 @@ class SourceImage:
 
     def read_bytes(self) -> bytes:
         """Read the bytes of the file; `UserError` unless they match the manifest."""
-        try:
-            content = self.file.read_bytes() if self.file.is_file() else b""
-        except OSError as error:
-            raise UserError(
-                f"{self.file} cannot be read: {error.strerror}; make it readable."
-            ) from error
+        content = read_content(self.file)
         if hashlib.sha256(content).hexdigest() != self.entry.sha256:
             raise self.dataset.build_changed_error(self.entry.path)
         return content
