@@ -19,7 +19,6 @@ from gblsr_repro.analysis.reader import read
 from gblsr_repro.analysis.schemas import list_columns
 from gblsr_repro.data import archives, manifest
 from gblsr_repro.data.arrays import ImageArray
-from gblsr_repro.data.superres import PackedImages
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import BandwidthFields
 from gblsr_repro.evaluation.regions import RegionThresholds
@@ -37,7 +36,6 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     noise = [made.noise(20, 30, 3, seed=n) for n in range(3)]
     for suffix in (".npy", ".csv", ".json"):
         shutil.copy(array.with_suffix(suffix), folder)
-    made.packed(folder / "packed.npy", noise)
     shutil.copytree(undisturbed, folder / "run")
     state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
     checkpoint.save_state(folder / "state.pt", state)
@@ -80,11 +78,6 @@ def weights(folder, settings):
     ]
 
 
-def packed(folder, _):
-    images = PackedImages.open(folder / "packed.npy")
-    return [images.pixels.tobytes(), images.offsets.tolist(), images.widths.tolist(), images.names]
-
-
 def code(folder, _):
     found = inference.load_code(folder / "code.gblsr")
     return [found.coefficients.tolist(), found.bandwidth.tolist(), found.size, found.top]
@@ -113,8 +106,6 @@ READERS = {
     "set.zip": unpacked("set.zip"),
     "train.npy": array_of,
     "train.csv": array_of,
-    "packed.npy": packed,
-    "packed.csv": packed,
     "run/weights.safetensors": weights,
     "state.pt": lambda folder, _: checkpoint.load_state(folder / "state.pt", {})["rows"],
     "fields.npz": lambda folder, _: [a.tobytes() if hasattr(a, "tobytes") else a for a in

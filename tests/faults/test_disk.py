@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from faulty import outcome, unfinished
-from safetensors.torch import save
 
 from gblsr_repro import cli, files
 from gblsr_repro.errors import UserError
@@ -20,9 +19,7 @@ GRID = np.random.default_rng(0).random((4, 60, 60))
 
 WRITERS = {
     "text": lambda path: files.write_text(path, "x" * 100_000),
-    "csv": lambda path: files.write_csv(path, ["n", "square"], ((n, n * n) for n in range(9000))),
     "state": lambda path: checkpoint.save_state(path, {"identity": {}, "model": {"w": NOISE}}),
-    "weights": lambda path: files.write_bytes(path, save({"w": NOISE})),
     "fields": lambda path: BandwidthFields(GRID, GRID, GRID, ["a"] * 4).write(path),
     "png": lambda path: write_png(path, NOISE),
 }
