@@ -150,20 +150,28 @@ def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
     assert names(tmp_path) == ["a.png"]
 
 
-def test_a_batch_stops_where_an_output_cannot_be_written(folder, tmp_path):
+@pytest.mark.parametrize(
+    ("number", "sentence", "seen"),
+    [
+        (errno.ENOSPC, r"^Cannot write .*; free some space", 2),
+        (errno.EINVAL, "5 of 6 files failed", 6),  # 12:30.png on a stick: another name may do
+    ],
+)
+def test_a_batch_stops_where_no_output_can_be_written(folder, tmp_path, number, sentence, seen):
     """A night of work is not computed for nothing; the same command goes on."""
     outputs, made_of = plan(folder, to=tmp_path / "out"), []
 
     def fill(path, content):
-        raise errors.build_write_error(path, OSError(errno.ENOSPC, "no"))
+        error = OSError(number, "no")
+        raise errors.build_write_error(path, error) from error
 
     def convert(source, target):
         made_of.append(source)
         (duplicate if len(made_of) == 1 else fill)(source, target)
 
-    with pytest.raises(UserError, match=r"^Cannot write .*; free some space"):
+    with pytest.raises(UserError, match=sentence):
         convert_files(outputs, convert)
-    assert len(made_of) == 2
+    assert len(made_of) == seen
 
 
 def test_a_subfolder_that_cannot_be_read_is_named(tmp_path, monkeypatch):

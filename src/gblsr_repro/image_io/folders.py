@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from ..wording import list_some
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
+NAME_ERRORS = (errno.EINVAL, errno.EILSEQ)  # the disk takes no such name
 CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
@@ -146,7 +148,7 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
     """Call `convert` with every input and its output.
 
     What was written is logged. One file that fails does not keep the others from being converted;
-    then a `UserError` at the end names all that failed. Where an output cannot be written, as on a
+    then a `UserError` at the end names all that failed. Where no output can be written, as on a
     full disk, that is raised at once.
     """
     failed = []
@@ -156,7 +158,8 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
                 convert(source, output)
             log.info("written: %s", output)
         except UserError as error:
-            if len(outputs) == 1 or isinstance(error, WriteError):
+            is_name = getattr(error.__cause__, "errno", None) in NAME_ERRORS
+            if len(outputs) == 1 or (isinstance(error, WriteError) and not is_name):
                 raise
             log.warning("%s", error)
             failed.append(str(source))
