@@ -20,13 +20,13 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(head)} {last} {tail}" if head else tail
 
 
-def list_some(words: Sequence[str], most: int = 10) -> str:
-    """Join words as `join_words` does; of more than `most` the others are counted: a, b and 7 more.
+def list_some(words: Sequence[str]) -> str:
+    """Join words as `join_words` does; of more than ten the others are counted: a, b and 7 more.
 
     There must be at least one word.
     """
-    others = [f"{len(words) - most} more"] if len(words) > most else []
-    return join_words([*words[:most], *others])
+    others = [f"{len(words) - 10} more"] if len(words) > 10 else []
+    return join_words([*words[:10], *others])
 
 
 def format_commit(git: Mapping[str, Any]) -> str | None:

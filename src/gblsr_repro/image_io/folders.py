@@ -14,7 +14,6 @@ from ..progress import log, show_progress
 from ..wording import list_some
 from .formats import BY_ENDING
 
-NAMED = 20  # files in one sentence
 NAME_ERRORS = (errno.EINVAL, errno.EILSEQ)  # the disk takes no such name
 CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
@@ -77,7 +76,7 @@ def plan_outputs(
             "output."
         )
     if finished:
-        names = list_some([*map(str, finished.values())], NAMED)
+        names = list_some([*map(str, finished.values())])
         log.warning("kept, as they exist already (--overwrite replaces them): %s", names)
     planned = {s: o for s, o in remaining.items() if s not in finished}
     for output in {output.parent: output for output in planned.values()}.values():
@@ -134,7 +133,7 @@ def _drop_inputs_made_from_others(
             passed_over[overwritten] = source
     if passed_over:
         made = [f"{path} (made of {source})" for path, source in passed_over.items()]
-        log.warning("passed over: %s", list_some(made, NAMED))
+        log.warning("passed over: %s", list_some(made))
     return {s: o for s, o in outputs.items() if s not in passed_over}
 
 
@@ -165,8 +164,8 @@ def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
             failed.append(str(source))
     if failed:
         raise UserError(
-            f"{len(failed)} of {len(outputs)} files failed: {list_some(failed, NAMED)}; what to do "
-            "about each is said above."
+            f"{len(failed)} of {len(outputs)} files failed: {list_some(failed)}; what to do about "
+            "each is said above."
         )
 
 
@@ -199,7 +198,7 @@ def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -
         else:
             passed_over.append(str(inside))
     if passed_over:
-        log.warning("passed over in %s: %s", folder, list_some(passed_over, NAMED))
+        log.warning("passed over in %s: %s", folder, list_some(passed_over))
     if not inputs:
         raise UserError(f"{folder} holds no file that this command reads; name another folder.")
     return inputs
