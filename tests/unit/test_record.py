@@ -292,6 +292,29 @@ def test_a_record_without_its_values_is_not_emptied(record: Path) -> None:
     assert (record / "README.md").read_bytes() == page
 
 
+def test_runs_that_were_added_meanwhile_are_not_lost(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by two trainings that end at once: the later to finish says so, and can be repeated."""
+    draw_no_figures(monkeypatch)
+    runs = {seed: tmp_path / f"seed{seed}" for seed in (1, 2)}
+    for seed, folder in runs.items():
+        measure_native(folder, seeds=[seed])
+    derive = writing.derive_files
+
+    def add_another(folder: Path, *pictures: Path | None) -> None:
+        monkeypatch.setattr(writing, "derive_files", derive)
+        writing.update(runs[2], record, build_config(seeds=[2]), "main")
+        derive(folder, *pictures)
+
+    monkeypatch.setattr(writing, "derive_files", add_another)
+    with pytest.raises(UserError, match=r"changed meanwhile; run the same command again"):
+        writing.update(runs[1], record, build_config(seeds=[1]), "main")
+    assert {row["seed"] for row in made.rows(record / "runs.csv")} == {"0", "2"}
+    writing.update(runs[1], record, build_config(seeds=[1]), "main")
+    assert {row["seed"] for row in made.rows(record / "runs.csv")} == {"0", "1", "2"}
+
+
 @pytest.mark.parametrize(
     ("output", "setup", "complaint"),
     [("results", "main", "is no record"), ("record", "../main", "must be a name")],

@@ -24,7 +24,7 @@ from ..reporting.page import render_markdown
 from .page import Part, build_page, build_tables_page
 from .restoring import OVERLAYS, list_setups, restore
 from .sources import PROVENANCE_FILE as SOURCES
-from .sources import collect_sources, merge_sources
+from .sources import collect_sources, merge_sources, read_sources
 from .values import MAIN, add_tables, collect_tables
 
 FIGURES = "figures"
@@ -40,8 +40,8 @@ def update(results: Path, record: Path, config: Config, setup: str) -> None:
 
     `config` is the run's resolved configuration, `setup` its name in the record. The lines of a run
     measured again are replaced, and all others of the setup stay. Raises `UserError` when nothing
-    was measured, when a file of the run is damaged, when the folder is no record, and when the name
-    is none for a file.
+    was measured, when a file of the run is damaged, when the folder is no record, when the name is
+    none for a file, and when another process changed the record meanwhile.
     """
     if not re.fullmatch(r"\w+", setup):
         raise UserError(f"--setup {setup!r} must be a name of letters, digits and _.")
@@ -71,14 +71,20 @@ def rebuild(record: Path) -> None:
 
 @contextmanager
 def _edit(record: Path) -> Iterator[Path]:
-    """Yield a copy of a record folder, or a new one; put it in the record's place at the end."""
+    """Yield a copy of a record folder, or a new one; put it in the record's place at the end.
+
+    Raises `UserError` where the record has other runs by then, which the copy would undo.
+    """
     record = record.resolve()  # "." has no name of its own
     record.parent.mkdir(parents=True, exist_ok=True)
+    before = read_sources(record)
     with tempfile.TemporaryDirectory(prefix=f".{record.name}.", dir=record.parent) as temporary:
         folder = Path(temporary) / record.name
         if record.exists():
             shutil.copytree(record, folder)
         yield folder
+        if read_sources(record) != before:
+            raise UserError(f"{record} was changed meanwhile; run the same command again.")
         if record.exists():
             record.rename(Path(temporary) / "before")
         folder.rename(record)
