@@ -14,6 +14,7 @@ from gblsr_repro.config import (
     Arm,
     Dataset,
     Item,
+    Method,
     load,
     read_datasets,
     read_items,
@@ -99,7 +100,8 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
     [
         # keys stand in paths and in command lines
         (Arm, "arms", "arm", "x`id>f`", "must be a name of letters, digits"),
-        (Arm, "arms", "arm", "ground_truth", "none of all, bicubic, ground_truth may"),
+        (Arm, "arms", "arm", "ground_truth", "none of bicubic, nearest, ground_truth may"),
+        (Method, "methods", "method", "nearest", "none of bicubic, nearest, ground_truth may"),
         (Arm, "arms", "name", "A {x}", "without { and }, to be printed in the PDF"),
         (Dataset, "datasets", "title", "Фото", "must be of letters from A"),
         (Arm, "arms", "decoder", ".x:Y", "write package.module:Class"),

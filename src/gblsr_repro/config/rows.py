@@ -13,10 +13,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from ..errors import UserError
+from ..evaluation import BICUBIC, NEAREST, TRUTH
 from ..validation import describe_mistake, match
 from .schema.types import Column, Text
-
-TAKEN = ("all", "bicubic", "ground_truth")
 
 
 class TableRow(BaseModel):
@@ -29,9 +28,9 @@ AnyRow = TypeVar("AnyRow", bound=TableRow)
 
 
 def _refuse_taken(name: str) -> str:
-    """Refuse a name that stands for something else in paths and command lines."""
-    if name in TAKEN:
-        raise ValueError(f"none of {', '.join(TAKEN)} may be a name")
+    """Refuse a name under which the workflow has the pictures and scores of no model."""
+    if name in (BICUBIC, NEAREST, TRUTH):
+        raise ValueError(f"none of {BICUBIC}, {NEAREST}, {TRUTH} may be a name")
     return name
 
 

@@ -81,7 +81,7 @@ def read_looks(source: Aggregates) -> dict[str, Look]:
     Arms and methods without a look take the next free one, beginning again after the last.
     """
     rows = read_table(find_repository_root() / "config" / "looks.tsv", Look, "name")
-    free = [look for name, look in rows.items() if name.startswith("free")]
+    free = [look for name, look in rows.items() if name.startswith("free ")]
     looks: dict[str, Look] = {}
     for table in (source.arms, source.methods):
         unused = itertools.cycle(free)
