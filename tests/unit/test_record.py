@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -24,8 +24,10 @@ from gblsr_repro.config import complete, find_repository_root, load, merge, vali
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.record import restoring, writing
+from gblsr_repro.record.page import Part
 from gblsr_repro.record.sources import collect_sources
 from gblsr_repro.record.values import add_tables, collect_tables
+from gblsr_repro.reporting.items import select_items
 
 RECORD = find_repository_root() / "docs" / "record"
 SETS = ("kodak", "set14", "urban100")
@@ -80,7 +82,13 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def draw_no_figures(patch: pytest.MonkeyPatch) -> None:
     """Leave the figures of a record as they are; to draw them takes longer than all else."""
-    patch.setattr(writing, "draw_figures", lambda *_: set())
+
+    def name_possible(part: Part, output: Path, drawn: Collection[str]) -> set[str]:
+        items = select_items("figure", part.source.config)
+        possible = {n for n, item in items.items() if all(map(part.source.has, item.needs))}
+        return possible - {*drawn}
+
+    patch.setattr(writing, "draw_figures", name_possible)
 
 
 @pytest.fixture(scope="module")
@@ -259,6 +267,25 @@ def test_other_conditions_stand_beside_and_are_not_judged(
     assert (record / "claims.csv").read_bytes() == claims
     page = (record / "README.md").read_text(encoding="utf-8")
     assert "| Scalar (fewer_pixels) | 1 | 25.500\N{NO-BREAK SPACE}/" in page
+
+
+def test_a_figure_has_the_conditions_of_the_setup_that_it_is_drawn_from(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here of one with times, beside a main setup that has scores alone."""
+    values = record / "values.csv"
+    values.write_text(re.sub(r".*,(inference|fast)_ms,.*\n", "", values.read_text()))
+    sources = record / "provenance.json"
+    sources.write_text(re.sub(r'"native/latency/.*\n', "", sources.read_text()))
+    (record / "figures" / "infcost.png").touch()
+    timed = {"infcost"}
+    monkeypatch.setattr(
+        writing, "draw_figures", lambda part, *_: timed if part.setup == "timed" else set()
+    )
+    measure_native(tmp_path / "timed", seeds=[0])
+    writing.update(tmp_path / "timed", record, build_config(seeds=[0]), "timed")
+    page = (record / "README.md").read_text(encoding="utf-8")
+    assert re.search(r"\| Timed on Some CPU, .* \| Figure 7 \|", page)
 
 
 def test_bicubic_alone_is_measured_again_by_the_target_of_its_scores(

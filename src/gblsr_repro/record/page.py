@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
@@ -61,14 +61,17 @@ class Part:
     source: Aggregates
 
 
-def build_page(folder: Path, parts: Sequence[Part]) -> PageSection:
-    """Build the README of a record folder from its parts, the main setup first."""
+def build_page(folder: Path, parts: Sequence[Part], drawn: Mapping[str, Part]) -> PageSection:
+    """Build the README of a record folder from its parts, the main setup first.
+
+    `drawn` has the part that each figure was drawn from.
+    """
     inside = [*compare_arms(parts)]
     inside += [section for part in parts for section in list_superres_quality(part)]
     if (folder / CLAIMS_FILE).is_file():
         claims = read_claims(folder / CLAIMS_FILE)
         inside += [*count_by_arm(claims, parts[0].source), summarize_claims(claims)]
-    figures = [*build_figures(folder, parts)]
+    figures = [*build_figures(folder, parts[0], drawn)]
     notes = find_notes(figures, select_items("figure", parts[0].source.config))
     inside += [*figures, list_notes(notes), describe_setups(folder, parts)]
     return PageSection("Record", INTRODUCTION, inside=inside, elsewhere=notes)
@@ -193,13 +196,15 @@ def build_table_sections(parts: Sequence[Part]) -> Iterator[PageSection]:
             yield PageSection(title, tables=tables, key=name)
 
 
-def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[PageSection]:
-    """Build a section for every figure in the folder, with its caption."""
-    for name, item in select_items("figure", parts[0].source.config).items():
+def build_figures(folder: Path, main: Part, drawn: Mapping[str, Part]) -> Iterator[PageSection]:
+    """Build a section for every figure in the folder, with the caption of what it was drawn from.
+
+    What was not drawn but copied is of the `main` part.
+    """
+    for name, item in select_items("figure", main.source.config).items():
         path = folder / "figures" / f"{name}.png"
         if path.is_file():
-            able = [part for part in parts if all(map(part.source.has, item.needs))]
-            source = (able or parts)[0].source
+            source = drawn.get(name, main).source
             picture = Picture(path.relative_to(folder).as_posix(), f"{item.title}, described above")
             caption = compose_caption(item, source.provenance)
             yield PageSection(item.title, picture=picture, caption=caption, key=name)

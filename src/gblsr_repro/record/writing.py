@@ -135,15 +135,15 @@ def derive_files(folder: Path, pictures: Path | None = None) -> None:
     fields cannot be drawn from values: it is copied from `pictures`, the figures of the main run.
     """
     parts = [Part(name, restore(folder, name)) for name in list_setups(folder)]
-    drawn: set[str] = set()
+    drawn: dict[str, Part] = {}
     for part in parts:
         if part.setup == MAIN:
             write_claims(judge.judge_all(part.source), folder / CLAIMS_FILE)
-        drawn |= draw_figures(part, folder / FIGURES, drawn)
+        drawn |= dict.fromkeys(draw_figures(part, folder / FIGURES, drawn), part)
     for path in sorted(pictures.glob("*.png") if pictures else []):
         if path.stem not in drawn:
             shrink_picture(path, folder / FIGURES / path.name)
-    write_text(folder / "README.md", render_markdown(build_page(folder, parts)))
+    write_text(folder / "README.md", render_markdown(build_page(folder, parts, drawn)))
     write_text(folder / "tables.md", render_markdown(build_tables_page(parts)))
 
 
