@@ -10,48 +10,82 @@ tests/protocol/test_versions.py.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 import made
 import pytest
-from demo_jobs import (
-    ABLATED,
-    AGGREGATED,
-    ARMS,
-    ASR,
-    ASR_MEASURED,
-    ASR_TIMED,
-    BICUBIC,
-    COLUMNS,
-    COSTLY,
-    DEMO,
-    DRAWN,
-    ENLARGED,
-    FIELDS,
-    MEASURED,
-    METHODS,
-    NATIVE,
-    NOTHING,
-    OWN,
-    RDN,
-    SEEN,
-    SHOWN,
-    SPECTRAL,
-    TIMED,
-    Jobs,
-    asr_trained,
-    below,
-    each,
-    standardized,
-    timed,
-    trained,
-)
-from finished_run import list_inputs
+from finished_run import Finished, list_inputs
 
+from gblsr_repro import config
+from gblsr_repro.analysis import schemas
 from gblsr_repro.reporting.items import group_items
 
 pytestmark = pytest.mark.slow
+
+# --- the jobs of the demo, by rule and subject ----------------------------------------------------
+
+Jobs = set[tuple[str, str]]
+
+DEMO = config.load([Path(__file__).resolve().parents[2] / "config" / "demo.yaml"])
+OWN = Finished.own
+ABLATED = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", "gblsr_bandwidth"}
+ADAPTIVE = {"gblsr_full", "gblsr_bandwidth", "gblsr_full_linear", "gblsr_bandwidth_linear"}
+SPECTRAL = ABLATED | ADAPTIVE
+SHOWN = {
+    "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire", "global_fourier_mlp", OWN
+}  # fmt: skip
+ARMS = SPECTRAL | SHOWN
+METHODS = {*DEMO["asr"]["methods"]}
+RDN = METHODS - {"lte_swinir"}
+COLUMNS = {"kodak", "set14", "urban100"}
+
+
+def each(rule: str, names: Iterable[str]) -> Jobs:
+    return {(rule, name) for name in names}
+
+
+def standardized(names: Iterable[str]) -> Jobs:
+    return {(f"standardize_{name}", "") for name in names}
+
+
+MEASURED = each("evaluate", SHOWN) | each("evaluate_validation", ABLATED)
+FIELDS = {("fields", "")}
+DRAWN = {("exemplars", "")}
+ENLARGED = {("asr_exemplars", "")}
+TIMED = each("latency", SHOWN)
+BICUBIC = {("bicubic", "")}
+ASR_MEASURED = each("asr_evaluate", METHODS) | BICUBIC
+ASR_TIMED = each("asr_latency", METHODS)
+
+
+def below(arms: Iterable[str]) -> Jobs:
+    """What follows from the weights of arms."""
+    own = {job for job in MEASURED if job[1] in set(arms)}
+    fields = FIELDS if ADAPTIVE & {*arms} else set()
+    return own | fields | (DRAWN if SHOWN & {*arms} else set())
+
+
+def trained(arms: Iterable[str]) -> Jobs:
+    return each("train", arms) | below(arms)
+
+
+def asr_trained(methods: Iterable[str]) -> Jobs:
+    return each("asr_train_run", methods) | each("asr_evaluate", methods) | ENLARGED
+
+
+def timed(names: Iterable[str]) -> Jobs:
+    return {job for job in TIMED | ASR_TIMED if job[1] in set(names)}
+
+
+NATIVE = standardized({*COLUMNS, "train"}) | {("regions", "")} | trained(ARMS) | TIMED
+ASR = {("asr_standardize", "")} | asr_trained(METHODS)
+NOTHING: Jobs = set()
+COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED}
+COSTLY |= {"fetch", "import_arm", "import_method", "standardize_mine"}
+SEEN = {"claims", "report"}  # of nearly everything
+AGGREGATED = {f"aggregate_{job}" for job in schemas.JOBS}
 
 # --- changes --------------------------------------------------------------------------------------
 
@@ -231,7 +265,6 @@ ROWS = [
     setting("diagnostics.images", 2, FIELDS | each("evaluate_validation", ABLATED)),
     setting("latency.passes", 2, TIMED | ASR_TIMED),
     # what is shown: seconds
-    code("analysis/statistics.py", NOTHING, {*AGGREGATED, "show_native", *SEEN}),
     edits("files that no result depends on",
           ("config/sizes.tsv", "set14\t", "set15\t"),
           ("config/pixels.tsv", "kodim01.png\t", "kodim01.PNG\t"),
