@@ -61,9 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     the state saved, so that the same command resumes from it.
     """
     set_up_logging()
-    options = build_parser().parse_args(arguments)
-    command = options.command
-    del options.command
+    options = vars(build_parser().parse_args(arguments))
+    command = options.pop("command")
     signal.signal(signal.SIGTERM, _stop)
     try:
         with explain_memory_shortage("The computation of this command"):

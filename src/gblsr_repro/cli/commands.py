@@ -7,7 +7,6 @@ those of the function's parameters. A text that it returns is printed.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from pkgutil import resolve_name
@@ -16,8 +15,6 @@ from typing import Any
 from ..config import Config, TableRow, find_arm, find_method, find_row, load, read_table
 from ..config.rows import Words
 from .arguments import ARGUMENTS, Argument
-
-Options = argparse.Namespace
 
 
 class Command(TableRow):
@@ -45,49 +42,44 @@ def find_function(name: str) -> Callable[..., Any]:
     return resolve_name(f"gblsr_repro.{name}")
 
 
-def run_command(command: Command, options: Options) -> None:
+def run_command(command: Command, options: dict[str, Any]) -> None:
     """Run a command with its parsed options; print the text that its function returns."""
-    result = find_function(command.function)(**vars(read_options(command, options)))
+    if "config" in options:
+        fill_in(command, options)
+    result = find_function(command.function)(**options)
     if isinstance(result, str):
         print(result)
 
 
-def read_options(command: Command, options: Options) -> Options:
-    """Replace the names of config and rows by what they name, and fill in paths left out.
+def fill_in(command: Command, options: dict[str, Any]) -> None:
+    """Fill in the config and rows that options name, and the paths that were left out.
 
     Locks a GPU for a command that uses one.
     """
-    if "config" not in options:
-        return options
-    config = options.config = load_config(options)
+    config = options["config"] = load_config(options)
     if command.uses_gpu and config["device"] != "cpu":
         from .. import devices
 
         devices.reserve_gpu()
-    if "arm" in options:
-        options.arm = find_arm(options.arm)
-    if "method" in options:
-        options.method = find_method(options.method)
-    if vars(options).get("row"):
-        options.row = find_row(options.row)
-    results = vars(options).get("results") or Path(config["results"])
+    for name, find in {"arm": find_arm, "method": find_method, "row": find_row}.items():
+        if options.get(name) is not None:
+            options[name] = find(options[name])
+    results = options.get("results") or Path(config["results"])
     for argument in command.list_arguments():
         name = argument.names[0].lstrip("-")
-        if argument.place is not None and getattr(options, name) is None:
-            setattr(options, name, results / argument.place)
-    return options
+        if argument.place is not None and options[name] is None:
+            options[name] = results / argument.place
 
 
-def load_config(options: Options) -> Config:
+def load_config(options: dict[str, Any]) -> Config:
     """Load and merge the files that `--config` names.
 
     Without it, load the config that the workflow wrote into the results folder of `--results` or
     `--aggregates`, else the checkout's own.
     """
-    named = vars(options)
-    results = named.get("results")
-    if named.get("aggregates"):
-        results = named["aggregates"].parent
-    if not options.config and results and (results / "config.yaml").is_file():
+    results = options.get("results")
+    if options.get("aggregates"):
+        results = options["aggregates"].parent
+    if not options["config"] and results and (results / "config.yaml").is_file():
         return load([results / "config.yaml"])
-    return load(options.config)
+    return load(options["config"])

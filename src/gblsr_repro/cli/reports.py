@@ -1,22 +1,12 @@
-"""Commands that report on runs and say what they did: items, claims, record and summary."""
+"""Commands that report on runs and say what they did: claims, record and summary."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from ..config import Config, list_arms
 from ..errors import UserError
 from ..progress import format_columns, format_count, log
-
-
-def write_items(aggregates: Path, output: Path, config: Config, only: Sequence[str]) -> str:
-    """Write tables and figures; return their names, and why others are not among them."""
-    from ..reporting import writing
-
-    written, skipped = writing.write_items(aggregates, output, config, only)
-    reasons = (f"skipped {name}: {reason}" for name, reason in skipped.items())
-    return "\n".join([*map(str, written), *reasons])
 
 
 def judge_claims(aggregates: Path, output: Path, config: Config) -> None:

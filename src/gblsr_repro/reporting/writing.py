@@ -12,10 +12,8 @@ from ..wording import suggest
 from .items import build_possible, select_items
 
 
-def write_items(
-    aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()
-) -> tuple[list[Path], dict[str, str]]:
-    """Write tables and figures; return their files and why others were not written, by item.
+def write_items(aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()) -> str:
+    """Write tables and figures; return a line for each file, and why others were not written.
 
     They are made of the aggregates in a folder, some also of images and fields in the folder above.
     Tables go to `output`/tables, also beside the paper's values, figures to `output`/figures.
@@ -39,10 +37,11 @@ def write_items(
         return [*figures.draw(name, source, output / "figures")]
 
     if only:
-        return [path for name in only for path in write_item(name)], {}
+        return "\n".join(str(path) for name in only for path in write_item(name))
     if not aggregates.is_dir():
         raise UserError(f"{aggregates} is not a folder; name one that holds aggregates.")
-    written, failures = build_possible(items, write_item)
+    written, skipped = build_possible(items, write_item)
     if not written:
         raise UserError(f"{aggregates} holds no numbers of any item; run the workflow first.")
-    return [path for paths in written.values() for path in paths], failures
+    files = (str(path) for paths in written.values() for path in paths)
+    return "\n".join([*files, *(f"skipped {name}: {skipped[name]}" for name in skipped)])
