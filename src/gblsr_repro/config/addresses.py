@@ -48,7 +48,7 @@ def drop_folder(address: str) -> str:
 
 def is_imported(row: Arm | Method, config: Config) -> bool:
     """Decide whether the config names released weights for an arm or a method."""
-    released = config.get("released", {})  # settings kept by an older version lack it
+    released = config.get("released", {})  # which the paper's protocol alone lacks
     return locate_row(row)[2] in released
 
 

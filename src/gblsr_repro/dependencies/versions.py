@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Any
 
 from ..errors import UserError, build_syntax_error
 from ..files import compute_sha256
@@ -81,8 +82,12 @@ def read_class_settings(name: str) -> tuple[str, ...]:
     while waiting:
         found = waiting.pop()
         for inner in found.body:
-            if isinstance(inner, ast.Assign | ast.AnnAssign) and _assigns_settings(inner):
-                return _evaluate_settings(inner, file)
+            match inner:
+                case (
+                    ast.Assign(targets=[ast.Name("SETTINGS")], value=literal)
+                    | ast.AnnAssign(target=ast.Name("SETTINGS"), value=literal)
+                ):
+                    return _evaluate_settings(literal, f"{file}, line {inner.lineno}")
         bases = (base.id for base in found.bases if isinstance(base, ast.Name))
         waiting += [classes[base] for base in bases if base in classes]
     raise UserError(
@@ -91,21 +96,15 @@ def read_class_settings(name: str) -> tuple[str, ...]:
     )
 
 
-def _assigns_settings(statement: ast.Assign | ast.AnnAssign) -> bool:
-    """Decide whether a statement of a class assigns its SETTINGS."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    return any(isinstance(target, ast.Name) and target.id == "SETTINGS" for target in targets)
-
-
-def _evaluate_settings(statement: ast.Assign | ast.AnnAssign, file: Path) -> tuple[str, ...]:
+def _evaluate_settings(literal: Any, place: str) -> tuple[str, ...]:
     """Evaluate the literal of SETTINGS, a tuple or list of names; `UserError` for anything else."""
     try:
-        names = ast.literal_eval(statement.value)  # type: ignore[arg-type]
+        names = ast.literal_eval(literal)
     except (ValueError, TypeError):
         names = None
     if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
         raise UserError(
-            f"{file}, line {statement.lineno}: SETTINGS must list names in quotes, as in "
+            f"{place}: SETTINGS must list names in quotes, as in "
             '("features", "patch") or ("patch",); correct it.'
         )
     return tuple(names)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..analysis.reader import Aggregates
-from ..config import OWN, Method, list_methods
+from ..config import OWN, Method, get_dataset_title, list_methods
 from ..wording import join_words
 
 
 def name_dataset(source: Aggregates, benchmark: str, column: str) -> str:
     """Return the heading of an evaluation column of "native" or "asr"."""
     section = source.config["native"]["data"] if benchmark == "native" else source.config["asr"]
-    row = source.datasets.get(section["evaluate"].get(column, column))
-    return row.title if row else column
+    return get_dataset_title(section["evaluate"].get(column, column))
 
 
 def name_subject(source: Aggregates, key: str) -> str:
