@@ -63,6 +63,12 @@ def test_settings_left_out_are_filled_in():
         configuration.validate(config)
 
 
+@pytest.mark.parametrize("instead", [{"gres": "gpu:h200:1"}, {}])
+def test_an_overlay_asks_for_no_number_of_gpus(load, instead):
+    """As docs/running.md says of sites that refuse `--gpus`, and where there are no GPUs."""
+    assert load({"cluster.gpu": {"gpu": None} | instead})["cluster"]["gpu"] == instead
+
+
 def test_a_results_folder_has_one_name(load):
     assert load({"results": "./results/mine/"})["results"] == "results/mine"
 

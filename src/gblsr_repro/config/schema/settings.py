@@ -72,7 +72,7 @@ class Diagnostics(Section):
 class Gpu(Section):
     """How a job requests a GPU from a scheduler."""
 
-    gpu: Count | None = describe("number of GPUs", default=None)
+    gpu: Count | None = describe("number of GPUs; null beside `gres`", default=None)
     gpu_model: Resource | None = describe(
         "model of the GPUs, as the scheduler names it", default=None
     )
@@ -102,7 +102,7 @@ class Minutes(Memory):
 class Cluster(Section):
     """Resources that jobs request from a scheduler; local runs ignore them."""
 
-    gpu: Gpu = describe("request for a GPU; {} without GPUs")
+    gpu: Gpu = describe("request for a GPU; `{gpu: null}` without GPUs")
     minutes: Minutes
     memory_mb: Memory
 
