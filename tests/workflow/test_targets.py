@@ -114,6 +114,12 @@ def test_a_mistake_in_the_config_is_one_sentence_before_anything_runs(
     assert not (tmp_path / "results").exists()
 
 
+def test_images_of_a_data_set_that_no_table_has_are_no_target(plan, tmp_path):
+    said = plan(tmp_path / "results" / "sources" / "kodk.csv", fails=True)
+    assert "No rule to produce" in said
+    assert "Traceback" not in said
+
+
 def test_slurm_without_its_commands_is_one_sentence_before_any_job(repository, tmp_path):
     (tmp_path / "bin").mkdir()
     for name in ("bash", "sh", "which"):

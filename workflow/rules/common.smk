@@ -130,11 +130,10 @@ MEMORY = config["cluster"]["memory_mb"]
 
 
 wildcard_constraints:
-    dataset="[A-Za-z0-9_]+",
+    dataset="|".join(settings_module.read_datasets()),
     arm="|".join(ARMS),
     method="|".join(METHODS),
     seed="|".join(map(str, SEEDS)),
-    scale="[0-9.]+",
 
 
 def match_one_of(names):
