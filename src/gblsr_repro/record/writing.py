@@ -82,7 +82,10 @@ def _edit(record: Path) -> Iterator[Path]:
         folder = Path(temporary) / record.name
         if record.exists():
             shutil.copytree(record, folder)
-        yield folder
+        try:
+            yield folder
+        except UserError as error:  # about a file of the copy, which will be gone
+            raise UserError(str(error).replace(str(folder), str(record))) from error
         if read_sources(record) != before:
             raise UserError(f"{record} was changed meanwhile; run the same command again.")
         if record.exists():
