@@ -21,6 +21,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.analysis import schemas
 from gblsr_repro.released.folder import check_replaced_run, find_weights
 from gblsr_repro.released.known import list_known_files
+from gblsr_repro.reporting.compiler import require_compiler
 from gblsr_repro.reporting.items import QUALITATIVE, group_items, list_jobs
 
 # Jobs find the package, and modules of the user's where Snakemake was started with --directory, too.
@@ -226,8 +227,6 @@ def list_inputs_of_items(items):
 @exit_at_mistakes()
 def check_compiler(wildcards):
     """Exit with an error without LaTeX, before hours are spent on what it is to compile."""
-    from gblsr_repro.reporting.compiler import require_compiler
-
     require_compiler()
     return []
 
