@@ -26,9 +26,8 @@ from .tables import (
     list_methods,
 )
 
-MAIN_TABLE = (
-    "tables.native:build_main"  # maker of the main tables, of which every evaluation column has one
-)
+MAIN_TABLE = "tables.native:build_main"
+"""The maker of the main tables, of which every evaluation column has one."""
 
 
 class Scope(StrEnum):
