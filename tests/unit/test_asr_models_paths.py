@@ -147,6 +147,19 @@ def test_training_gradients_are_those_of_the_plain_path(models, method):
         assert (one - other).abs().max() < 2e-5 * other.abs().max()
 
 
+def test_training_and_queries_take_the_first_path_of_a_class(models, monkeypatch):
+    model, taken = copy.deepcopy(models["liif_rdn"]), []
+    compute = model.decoder.compute_maps
+    monkeypatch.setattr(type(model.decoder), "paths", ("own", "plain"))
+    monkeypatch.setattr(
+        model.decoder, "compute_maps", lambda maps, path: taken.append(path) or compute(maps, path)
+    )
+    images, place = images_of(4, 6, batch=1), torch.zeros(1, 1, 2)
+    model(images, torch.tensor([[8, 12]]), place.long())
+    model.query(model.encode(images), place, place + 0.1, images)
+    assert taken == ["own", "own"]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_channels_last_changes_no_value_and_autocast_nothing_behind_the_encoder(models, method):
     model, images = copy.deepcopy(models[method]), images_of(7, 5)

@@ -78,13 +78,17 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
     torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
 
 
-def test_colors_of_another_shape_are_refused(settings, monkeypatch):
-    model = NativeModel.build(config.read_arms()["lte"], settings, 0)
-    cases = {r"\(1, 2, 8, 8\)": lambda _, places: places, "multiply": lambda _, places: places.mT}
-    for said, wrong in cases.items():
-        monkeypatch.setattr(model.decoder, "query", wrong)
-        with pytest.raises((UserError, RuntimeError), match=said):
-            model(images(1, 8, 8, torch.float32), path="plain")
+def test_colors_that_a_loss_would_broadcast_are_refused(settings, monkeypatch):
+    model, method = made.model("lte", settings), made.model("gblsr_asr", settings)
+    image, pixels = images(1, 8, 8, torch.float32), torch.arange(5)[None]
+    monkeypatch.setattr(model.decoder, "query", lambda _, places: places)
+    with pytest.raises(UserError, match=r"LTEDecoder gives colors of \(1, 2, 8, 8\) in place of"):
+        model(image, path="plain")
+    with pytest.raises(UserError, match=r"\(1, 5, 2\) in place of \(1, 5, 3\); correct it"):
+        model.reconstruct_pixels(image, pixels)
+    monkeypatch.setattr(method.decoder, "sample", lambda *_: torch.zeros(1, 5, 1))
+    with pytest.raises(UserError, match=r"GBLSR gives colors of \(1, 5, 1\)"):
+        method(image, torch.tensor([[8, 8]]), torch.stack((pixels, pixels), -1))
 
 
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):

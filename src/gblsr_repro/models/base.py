@@ -112,6 +112,12 @@ class Decoder(Component):
         """Return the bandwidth that all patches or cells share; None where they share none."""
         return None
 
+    def check_colors(self, colors: Tensor, shape: tuple[int, ...]) -> None:
+        """Raise `UserError` for colors of another shape, which a loss would broadcast."""
+        if colors.shape != shape:
+            name, found = type(self).__name__, tuple(colors.shape)
+            raise UserError(f"{name} gives colors of {found} in place of {shape}; correct it.")
+
 
 class Model(nn.Module):
     """An encoder with a decoder; `path` is that of the last call, `name` the trained row's key.

@@ -36,10 +36,8 @@ class PatchDecoder(Decoder):
     def render(self, features: Tensor, path: str = FAST) -> Tensor:
         """Render features (B, D, h, w) on the pixel grid: (B, 3, h P, w P), else `UserError`."""
         image = self.render_plain(features) if path == PLAIN else self.render_fast(features)
-        shape = (len(features), COLORS, *(self.patch * n for n in features.shape[-2:]))
-        if image.shape != shape:  # the loss would broadcast it
-            name, shown = type(self).__name__, tuple(image.shape)
-            raise UserError(f"{name} renders colors of {shown} in place of {shape}; correct it.")
+        height, width = (self.patch * count for count in features.shape[-2:])
+        self.check_colors(image, (len(features), COLORS, height, width))
         return image
 
     def render_fast(self, features: Tensor) -> Tensor:

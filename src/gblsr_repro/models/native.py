@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..config import Config, list_arms
-from .base import QUERY_CHUNK, Model
+from .base import COLORS, QUERY_CHUNK, Model
 from .coordinates import convert_to_pixel_positions
 from .decoders import PatchDecoder
 from .encoder import PatchEncoder
@@ -66,9 +66,12 @@ class NativeModel(Model):
     def reconstruct_pixels(self, images: Tensor, pixels: Tensor) -> Tensor:
         """Reconstruct single pixels of images (B, 3, H, W): (B, N, 3), for training on a part.
 
-        `pixels` (B, N) are row-major indices; H and W are multiples of the patch side.
+        `pixels` (B, N) are row-major indices; H and W are multiples of the patch side. Raises
+        `UserError` when the decoder gives colors of another shape.
         """
-        return self.decoder.render_pixels(self.encode(images), pixels)
+        colors = self.decoder.render_pixels(self.encode(images), pixels)
+        self.decoder.check_colors(colors, (*pixels.shape, COLORS))
+        return colors
 
     def query(self, features: Tensor, coordinates: Tensor, size: tuple[int, int]) -> Tensor:
         """Evaluate colors (B, Q, 3) at image coordinates (B, Q, 2).

@@ -37,14 +37,11 @@ class QueryDecoder(Decoder):
     """Base class of arbitrary-scale decoders; with `ensemble` four cells blend into every query.
 
     It is built from the settings of asr.model that its `SETTINGS` name, the encoder's `features`
-    and the `largest_scale` that training samples. `query_path` is the fastest path for scattered
-    queries and `training_path` the fastest for training samples. `adds_input` says whether the
-    model adds the bilinearly enlarged input. On a CPU at most `cpu_pixels` pixels are rendered at
-    once, except on the plain path.
+    and the `largest_scale` that training samples. `adds_input` says whether the model adds the
+    bilinearly enlarged input. On a CPU at most `cpu_pixels` pixels are rendered at once, except on
+    the plain path.
     """
 
-    query_path = PLAIN
-    training_path = PLAIN
     adds_input = False
     cpu_pixels = sys.maxsize
 
@@ -77,7 +74,7 @@ class QueryDecoder(Decoder):
     def query(self, features: Tensor, coordinates: Tensor, cell: Tensor) -> Tensor:
         """Evaluate colors (B, Q, 3) at any coordinates (B, Q, 2) with cell (B, Q, 2)."""
         h, w = features.shape[-2:]
-        path = self.query_path
+        path = self.paths[0]
         maps = self.compute_maps(features, path)
         half_cells = convert_to_half_cells(cell.to(features.dtype), h, w)
         parts = []

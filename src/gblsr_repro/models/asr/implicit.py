@@ -27,7 +27,6 @@ class ImplicitDecoder(QueryDecoder):
     """
 
     paths = (HOISTED, PLAIN)
-    query_path = training_path = HOISTED
     cpu_pixels = QUERY_CHUNK  # larger bands take gigabytes and are no faster
 
     def __init__(self, section: Mapping[str, Any], inputs: int, depth: int) -> None:

@@ -31,13 +31,11 @@ class GBLSR(QueryDecoder):
     offset from the cell's center, scaled to [-1, 1] over the cell. All cells and images share one
     trained bandwidth s = softplus(raw). The order has no cutoff.
 
-    Whole images take the "folded" path at integer scales up to `LARGEST_FOLD` and the "separable"
-    path at any other scale; training samples take the separable path, scattered queries the plain
-    one.
+    Whole images take the "folded" path at integer scales up to `LARGEST_FOLD`; at any other scale
+    they take the "separable" path, as training samples do. Scattered queries are the same on all.
     """
 
-    paths = (FOLDED, SEPARABLE, PLAIN)
-    training_path = SEPARABLE
+    paths = (SEPARABLE, FOLDED, PLAIN)
     SETTINGS: ClassVar[tuple[str, ...]] = ("modes", "bandwidth", "coefficient_std")
     OPTIONS: ClassVar = {"local_ensemble": ("yes", "no")}
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ...config import Config
-from ..base import PLAIN, Encoder, Model
+from ..base import COLORS, PLAIN, Encoder, Model
 from .decoders import QueryDecoder
 from .local_ensemble import Length, RenderArea, compute_pixel_taps, compute_shown_size
 
@@ -65,13 +65,15 @@ class ASRModel(Model):
         """Compute single pixels of enlarged images, for training: (B, Q, 3).
 
         `images` (B, 3, h, w); image b is enlarged to `sizes`[b] = (H, W) and sampled at the rows
-        and columns `pixels` (B, Q, 2); both int64. Differentiable; `path` defaults to the fastest.
+        and columns `pixels` (B, Q, 2); both int64. Differentiable; `path` defaults to the decoder's
+        first. Raises `UserError` when the decoder gives colors of another shape.
         """
         features = self.encode(images, path)
-        path = self._select_path(path or self.decoder.training_path)
+        path = self._select_path(path or self.decoder.paths[0])
         with torch.autocast(features.device.type, enabled=False):
             features = self._match_precision(features)
             values = self.decoder.sample(features, sizes, pixels, path)
+            self.decoder.check_colors(values, (*pixels.shape[:2], COLORS))
             if self.decoder.adds_input:
                 coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
                 values = values + enlarge_at(self.prepare_images(images), coordinates)
@@ -85,7 +87,6 @@ class ASRModel(Model):
         Float64 coordinates keep the most digits: an error e in a coordinate becomes pi p s n e / 2
         in the argument of the highest mode, on an axis of n cells.
         """
-        self._select_path(self.decoder.query_path)
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.query(self._match_precision(features), coordinates, cell)
             if self.decoder.adds_input:
