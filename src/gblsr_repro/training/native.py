@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -40,10 +39,15 @@ def prepare_training(config: Config, arm: Arm, seed: int, array: Path) -> Traini
     recipe = sections["training"]
     device = runtime.prepare_device(config["device"], config["threads"], recipe["precision"])
     arrays = ImageArray.open(array)
+    count, drawn = arrays.size**2, recipe["pixels"].get(arm.arm)
+    if drawn is not None and drawn > count:
+        raise UserError(
+            f"Config: native.training.pixels.{arm.arm} is {drawn}, but an image has {count}; leave "
+            "it out to use all pixels."
+        )
     model = NativeModel.build(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = runtime.place_model(model, device)
-    objective = Objective(model, arm, recipe, arrays, sampler, seed, device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
         lr=recipe["learning_rate"],
@@ -51,65 +55,40 @@ def prepare_training(config: Config, arm: Arm, seed: int, array: Path) -> Traini
         weight_decay=recipe["weight_decay"],
         fused=True,
     )
+    read_images = build_batch_reader(arrays, sampler, device)
+
+    def read_batch(step: int) -> Batch:
+        images = read_images(step)
+        if drawn is None:
+            return (images,)
+        pixels = draw_pixels(count, len(images), drawn, seed, step)
+        return images, pixels.to(device, non_blocking=True)
+
+    def split_batch(batch: Batch) -> list[Batch]:
+        parts = (tensor.chunk(recipe["accumulate"]) for tensor in batch)
+        return list(zip(*parts, strict=True))
+
     return Training(
         model,
         optimizer,
-        objective.read_batch,
-        objective.compute_loss,
+        read_batch,
+        lambda batch: compute_squared_error(model, *batch),
         sections,
         {"train": arrays.description["sha256"]},
-        split=objective.split_batch,
+        split=split_batch,
         gradient_clip=recipe["gradient_clip"],
     )
 
 
-class Objective:
-    """Batches and loss of an arm: the mean squared error of all pixels, or of a drawn part.
-
-    Raises `UserError` when native.training.pixels has more pixels for the arm than an image.
-    """
-
-    def __init__(
-        self,
-        model: NativeModel,
-        arm: Arm,
-        recipe: Mapping[str, Any],
-        arrays: ImageArray,
-        sampler: EpochSampler,
-        seed: int,
-        device: torch.device,
-    ) -> None:
-        self.read_images = build_batch_reader(arrays, sampler, device)
-        self.parts, self.seed, self.device = recipe["accumulate"], seed, device
-        self.image_pixels = arrays.size**2
-        self.loss_pixels: int | None = recipe["pixels"].get(arm.arm)
-        if self.loss_pixels is not None and self.loss_pixels > self.image_pixels:
-            raise UserError(
-                f"Config: native.training.pixels.{arm.arm} is {self.loss_pixels}, but an image has "
-                f"{self.image_pixels}; leave it out to use all pixels."
-            )
-        self.forward = model if self.loss_pixels is None else model.reconstruct_pixels
-
-    def read_batch(self, step: int) -> Batch:
-        """Read the batch of a step counted from 0."""
-        images = self.read_images(step)
-        if self.loss_pixels is None:
-            return (images,)
-        pixels = draw_pixels(self.image_pixels, len(images), self.loss_pixels, self.seed, step)
-        return images, pixels.to(self.device, non_blocking=True)
-
-    def split_batch(self, batch: Batch) -> list[Batch]:
-        """Split a batch into the parts whose gradients are accumulated."""
-        return list(zip(*(tensor.chunk(self.parts) for tensor in batch), strict=True))
-
-    def compute_loss(self, batch: Batch) -> Tensor:
-        """Compute the mean squared error of a batch, a scalar."""
-        images, *pixels = batch
-        target = images
-        if pixels:
-            index = pixels[0][:, None].expand(-1, images.shape[1], -1)
-            target = images.flatten(2).gather(2, index).mT
-        return F.mse_loss(self.forward(*batch), target)
+def compute_squared_error(
+    model: NativeModel, images: Tensor, pixels: Tensor | None = None
+) -> Tensor:
+    """Compute the mean squared error of the reconstruction of a `Batch`, a scalar."""
+    if pixels is None:
+        return F.mse_loss(model(images), images)
+    index = pixels[:, None].expand(-1, images.shape[1], -1)
+    target = images.flatten(2).gather(2, index).mT
+    return F.mse_loss(model.reconstruct_pixels(images, pixels), target)
 
 
 def build_batch_reader(
