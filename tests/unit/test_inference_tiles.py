@@ -42,6 +42,14 @@ def test_the_field_is_what_features_depend_on(method):
             assert not torch.equal(encoder(noisy)[..., first:last], before[..., first:last])
 
 
+def test_a_dilated_convolution_widens_the_field():
+    encoder = superres("gblsr_asr").encoder
+    before = encoder.compute_receptive_field(50, 51, 120)
+    encoder.last = torch.nn.Conv2d(4, 4, (1, 3), dilation=3, padding=(0, 3))
+    low, high = encoder.compute_receptive_field(50, 51, 120)
+    assert (low, high) == (before[0] - 2, before[1] + 2)
+
+
 def test_the_field_at_the_papers_size():
     settings = config.load()
     encoders = [

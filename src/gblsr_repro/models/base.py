@@ -82,8 +82,8 @@ class Encoder(Component):
         """Compute the pixels (first, last + 1) of an axis that the features of some cells see.
 
         The cells are `first` ... `last` - 1 on an axis of `length`. The pixels may be encoded by
-        themselves. This is the field of a chain of convolutions: it reaches as many pixels as the
-        half sides of their kernels add up to.
+        themselves. This is the field of a chain of convolutions without strides: it reaches as many
+        pixels as the half sides of their kernels, dilation included, add up to.
         """
         convolutions = (layer for layer in self.modules() if isinstance(layer, nn.Conv2d))
         reach = sum(compute_reach(layer) for layer in convolutions)
@@ -95,8 +95,9 @@ class Encoder(Component):
 
 
 def compute_reach(layer: nn.Conv2d) -> int:
-    """Compute how many pixels a convolution reads on either side of its center."""
-    return layer.kernel_size[0] // 2
+    """Compute how many pixels a convolution reads on either side of its center at most."""
+    sides = zip(layer.kernel_size, layer.dilation, strict=True)
+    return max(size // 2 * step for size, step in sides)
 
 
 class Decoder(Component):
