@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from gblsr_repro.config import Config, load, merge
 
@@ -41,6 +42,11 @@ class Bench:
         """Load the checkout's config, small for a quick run."""
         config = load()
         return cls(merge(config, QUICK) if quick else config, device, quick)
+
+    def draw_image(self, height: int, width: int) -> Tensor:
+        """Draw a random image (1, 3, H, W) in [0, 1] on the device."""
+        generator = torch.Generator().manual_seed(0)
+        return torch.rand(1, 3, height, width, generator=generator).to(self.device)
 
     @property
     def image_side(self) -> int:

@@ -41,17 +41,11 @@ def build_arm(bench: Bench, arm: str) -> NativeModel:
     return NativeModel.build(read_arms()[arm], bench.config, 0).eval().to(bench.device)
 
 
-def draw_images(bench: Bench, side: int, batch: int = 1) -> Tensor:
-    """Draw random images (B, 3, S, S) in [0, 1]."""
-    generator = torch.Generator().manual_seed(0)
-    return torch.rand(batch, 3, side, side, generator=generator).to(bench.device)
-
-
 @torch.no_grad()
 def build_decoder_case(bench: Bench, arm: str, side: int) -> Case:
     """Build the case of one arm's decoder, batch 1: by its definition, and fast."""
     model = build_arm(bench, arm)
-    features = model.encode(draw_images(bench, side))
+    features = model.encode(bench.draw_image(side, side))
     variants = (
         Variant("plain", partial(model.decode, features, side, side, path=PLAIN)),
         Variant("fast", partial(model.decode, features, side, side)),
@@ -61,7 +55,7 @@ def build_decoder_case(bench: Bench, arm: str, side: int) -> Case:
 
 def build_deployment_case(bench: Bench, side: int) -> Case:
     """Build the case of the main arm's eager call beside the call that users get here."""
-    images = draw_images(bench, side)
+    images = bench.draw_image(side, side)
     model = build_arm(bench, MAIN)
     fast = prepare_for_inference(copy.deepcopy(model), bench.device)
 

@@ -50,7 +50,7 @@ class Record:
             self.rows = kept[~kept["group"].isin(groups)].to_dict("records")
 
     def add(self, group: str, case: Case, results: list[Result]) -> None:
-        """Add a case's rows and write the file."""
+        """Add a case's rows and write results.csv, with at most five significant digits."""
         shared = self.common | {
             "group": group,
             "case": case.name,
@@ -62,10 +62,6 @@ class Record:
         for variant, result in zip(case.variants, results, strict=True):
             columns = compare(result, results[0], case.items)
             self.rows.append(shared | {"variant": variant.name} | columns)
-        self.write()
-
-    def write(self) -> None:
-        """Write results.csv, numbers with at most five significant digits."""
         table = pd.DataFrame(self.rows, columns=[*COLUMNS])
         text = table.to_csv(index=False, float_format="%.5g", lineterminator="\n")
         write_text(self.folder / "results.csv", text)

@@ -86,15 +86,9 @@ def build_method(bench: Bench, method: str) -> ASRModel:
     return ASRModel.build(read_methods()[method], bench.config, 0).eval().to(bench.device)
 
 
-def draw_images(bench: Bench, low: Size) -> Tensor:
-    """Draw one random low-resolution image (1, 3, h, w) in [0, 1]."""
-    generator = torch.Generator().manual_seed(0)
-    return torch.rand(1, 3, *low, generator=generator).to(bench.device)
-
-
 def build_whole_case(bench: Bench, low: Size) -> Case:
     """Build the case of the whole main method, its RDN encoder with the decoder."""
-    model, images = build_method(bench, "gblsr_asr"), draw_images(bench, low)
+    model, images = build_method(bench, "gblsr_asr"), bench.draw_image(*low)
     size, tile = compute_size(low, SCALE), bench.config["asr"]["tile_pixels"]
     variants = (
         Variant("plain", partial(model.render, images, *size, tile, PLAIN)),
@@ -105,7 +99,7 @@ def build_whole_case(bench: Bench, low: Size) -> Case:
 
 def build_implicit_case(bench: Bench, method: str, low: Size) -> Case:
     """Build the case of a baseline's decoder: as published, and with every exact speed-up."""
-    model, images = build_method(bench, method), draw_images(bench, low)
+    model, images = build_method(bench, method), bench.draw_image(*low)
     features, size = draw_features(bench, low), compute_size(low, SCALE)
     tile = bench.config["asr"]["tile_pixels"]
     variants = [
