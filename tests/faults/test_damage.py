@@ -108,8 +108,8 @@ READERS = {
     "train.csv": array_of,
     "run/weights.safetensors": weights,
     "state.pt": lambda folder, _: checkpoint.load_state(folder / "state.pt", {})["rows"],
-    "fields.npz": lambda folder, _: [a.tobytes() if hasattr(a, "tobytes") else a for a in
-                                     astuple(BandwidthFields.read(folder / "fields.npz"))],
+    "fields.npz": lambda folder, _: [
+        a.tobytes() for a in astuple(BandwidthFields.read(folder / "fields.npz"))],
     "code.gblsr": code,
 }  # fmt: skip
 

@@ -183,7 +183,9 @@ def test_fields_are_the_models_for_the_first_images(place, model, thresholds):
     assert code == 0
     output, config = place / "fields" / ARM / "seed3.npz", config_at(place)
     stored = fields.BandwidthFields.read(output)
-    assert stored.names == [f"validation_{i}" for i in range(4)]
+    assert stored.names.tolist() == [f"validation_{i}" for i in range(4)]
+    kinds = [str(values.dtype) for values in (stored.bandwidth, stored.order, stored.region)]
+    assert kinds == ["float32", "float32", "int8"]
     images = ImageArray.open(place / "validation.npy").load_images(slice(0, 4))
     with torch.no_grad():
         bandwidth, order = model.decoder.predict_fields(model.encode(images))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -24,29 +23,21 @@ class BandwidthFields:
     bandwidth: NDArray[np.float32]
     order: NDArray[np.float32]
     region: NDArray[np.int8]
-    names: Sequence[str]
+    names: NDArray[np.str_]
 
     def write(self, path: Path) -> None:
         """Write the fields as one compressed .npz file."""
         with write_atomically(path) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(
-                stream,
-                bandwidth=self.bandwidth.astype(np.float32),
-                order=self.order.astype(np.float32),
-                region=self.region.astype(np.int8),
-                names=np.array(self.names),
-            )
+            np.savez_compressed(stream, **vars(self))
 
     @classmethod
     def read(cls, path: Path) -> BandwidthFields:
         """Read a file of `write`; `UserError` when it is missing or damaged."""
         try:
             with np.load(path, allow_pickle=False) as stored:
-                arrays = [stored[key] for key in ("bandwidth", "order", "region", "names")]
+                return cls(**{field.name: stored[field.name] for field in fields(cls)})
         except FileNotFoundError as error:
             raise UserError(f"{path} does not exist; run the fields step of this arm.") from error
         except Exception as error:  # zipfile raises many types for damaged files
             damage = f"{path} is damaged; delete it and run the fields step again."
             raise UserError(damage) from error
-        bandwidth, order, region, names = arrays
-        return cls(bandwidth, order, region, names.tolist())

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -35,14 +35,11 @@ from .. import devices, runtime
 from ..config import Arm, Config, Method, locate_row
 from ..dependencies import collect_dependencies
 from ..files import write_csv, write_json
+from ..models.base import Model
 from ..progress import log
 from . import PAPER
 from .kept_rows import compute_rows
 from .timing import Call, count_saved_bytes, time_call
-
-if TYPE_CHECKING:
-    from ..models.asr.model import ASRModel
-    from ..models.native import NativeModel
 
 # Peak memory over the bytes that autograd saves: the published ratio (see above), and on a CPU the
 # highest that was measured, of LTE-SwinIR on an image of Set14.
@@ -81,7 +78,7 @@ class Timer:
     `user_call` by the fast one, which comes last: it changes the memory format of the model.
     """
 
-    model: NativeModel | ASRModel
+    model: Model
     config: Config
     device: torch.device
     plain_call: Call

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -41,11 +42,9 @@ def write_fields(
         with torch.no_grad():
             for position in show_progress(range(count), "fields", "image"):
                 image = images.load_images([position], device)
-                of_image = (
-                    *model.decoder.predict_fields(model.encode(image)),
-                    regions.label_patches(image, bounds, settings),
-                )
-                parts.append(tuple(field.cpu() for field in of_image))
+                predicted = model.decoder.predict_fields(model.encode(image))
+                labels = regions.label_patches(image, bounds, settings).to(torch.int8)
+                parts.append(tuple(field.cpu() for field in (*predicted, labels)))
         bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
-        fields = BandwidthFields(bandwidth, order, region, images.names[:count])
+        fields = BandwidthFields(bandwidth, order, region, np.array(images.names[:count]))
         fields.write(output / model.name / f"seed{seed}.npz")
