@@ -107,10 +107,10 @@ def compute_pixel_taps(pixels: Tensor, size: Tensor | Length, cells: int, ensemb
     size = size if isinstance(size, Tensor) else size.numerator  # in parts of a pixel
     scaled = (2 * pixels + 1) * (cells * parts)  # the position in cells, times twice the size
     if ensemble:
-        lower = _floor_divide(scaled - size, 2 * size)
+        lower = (scaled - size) // (2 * size)
         fraction = (scaled - size - 2 * size * lower).double() / (2 * size)
         return _build_ensemble(lower.double(), fraction, (scaled - size).double() / size, cells)
-    owner = _floor_divide(scaled, 2 * size).clamp(0, cells - 1).unsqueeze(0)
+    owner = (scaled // (2 * size)).clamp(0, cells - 1).unsqueeze(0)
     offset = (scaled - (2 * owner + 1) * size).double() / size
     return Taps(owner, offset, torch.ones_like(offset))
 
@@ -119,11 +119,6 @@ def _build_ensemble(lower: Tensor, fraction: Tensor, from_first: Tensor, cells: 
     """Build the taps of queries `fraction` past center `lower`, `from_first` past the first."""
     cell = torch.stack((lower, lower + 1)).clamp(0, cells - 1)
     return Taps(cell.long(), from_first - 2 * cell, torch.stack((1 - fraction, fraction)))
-
-
-def _floor_divide(numerator: Tensor, denominator: Tensor | int) -> Tensor:
-    """Divide integers and round down."""
-    return torch.div(numerator, denominator, rounding_mode="floor")
 
 
 def iterate_corners(rows: Taps, columns: Taps, width: int) -> Iterator[Corner]:
@@ -178,7 +173,7 @@ def group_pixels(
     size, step = sizes[:, None], cells * parts
     group = torch.arange(cells + 2 if ensemble else cells + 1, device=sizes.device)
     edge = (2 * group - 1).clamp(0, 2 * cells) if ensemble else 2 * group  # in half cells
-    start = _floor_divide(edge * size + step - 1, 2 * step)
+    start = (edge * size + step - 1) // (2 * step)
     first, last = start[:, :-1], start[:, 1:]
     pixels = first[..., None] + torch.arange(width, device=sizes.device)
     cell = group[:-1, None] + torch.arange(-1 if ensemble else 0, 1, device=sizes.device)
