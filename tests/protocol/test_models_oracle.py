@@ -55,7 +55,7 @@ def test_a_patch_reaches_half_a_pixel_beyond_its_pixel_centers():
     s = torch.tensor(0.7, dtype=torch.float64)
     edge = patch - 0.5
     positions = torch.tensor([[[0.0, edge - 1e-9], [0.0, edge + 1e-9]]], dtype=torch.float64)
-    left, right = spectral.evaluate_at_positions(c, s, positions, patch)[0]
+    left, right = spectral.evaluate_at_positions(c, s.expand(1, 1, 2), positions, patch)[0]
     beyond = torch.tensor([1 + 1 / (patch - 1), -1 - 1 / (patch - 1)], dtype=torch.float64)
     psi_y = spectral.evaluate_modes(torch.tensor(-1.0, dtype=torch.float64), count, s)
     psi_x = spectral.evaluate_modes(beyond, count, s)

@@ -36,6 +36,20 @@ def find_cells(positions: Tensor, patch: int, cells: int, shift: float = 0.0) ->
     return torch.floor((positions + 0.5 + shift * patch) / patch).long().clamp(0, cells - 1)
 
 
+def locate_cells(
+    maps: Tensor, positions: Tensor, patch: int, shift: tuple[float, float] = (0.0, 0.0)
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Locate the cells of maps (B, ..., h, w) that contain pixel positions (B, Q, 2).
+
+    Returns the numbers of their images (B, 1), rows and columns (B, Q), so that of maps
+    (B, C, h, w) `maps[image, :, row, column]` are their values (B, Q, C). `shift` is that of
+    `find_cells` on both axes.
+    """
+    axes = zip(positions.unbind(-1), maps.shape[-2:], shift, strict=True)
+    row, column = (find_cells(places, patch, cells, moved) for places, cells, moved in axes)
+    return torch.arange(len(maps), device=maps.device)[:, None], row, column
+
+
 def compute_offsets(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
     """Compute offsets from the center of `cell` in half cells, within the cell in [-1, 1)."""
     return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)

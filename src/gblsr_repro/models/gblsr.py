@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -45,9 +46,9 @@ class SpectralDecoder(PatchDecoder):
             nn.init.zeros_(parameter)
         self.register_buffer("full_order", torch.tensor(float(self.modes)), persistent=False)
 
+    @abstractmethod
     def predict_spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Predict bandwidth and cutoff order: each a scalar tensor, or one per patch (B, h, w)."""
-        raise NotImplementedError
 
     def predict_raw(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Predict the head's raw bandwidth and raw order per patch, each (B, h, w)."""
@@ -117,9 +118,8 @@ class SpectralDecoder(PatchDecoder):
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the expansion of the patch that contains a position, at every position."""
-        bandwidth, order = self.predict_spectrum(features)
-        coefficients = self._project_with_cutoff(features, order)
-        return spectral.evaluate_at_positions(coefficients, bandwidth, positions, self.patch)
+        spectrum = self.compute_coefficients(features)
+        return spectral.evaluate_at_positions(*spectrum, positions, self.patch)
 
 
 class FixedDecoder(SpectralDecoder):

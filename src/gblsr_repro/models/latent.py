@@ -48,18 +48,14 @@ class LatentDecoder(PatchDecoder):
         pixels = torch.arange(count, dtype=torch.float64, device=like.device)
         return ((2 * pixels + 1) / count - 1).to(like.dtype)
 
-    def look_up_features(self, features: Tensor, positions: Tensor) -> Tensor:
-        """Look up features (B, D, h, w) at pixel positions (B, Q, 2), one by one: (B, Q, D)."""
-        coordinates = self._convert_positions(features, positions)
-        grid = coordinates.flip(-1)[:, None].to(features.dtype)
-        sampled = F.grid_sample(features, grid, padding_mode="border", align_corners=False)
-        return sampled[:, :, 0].mT
+    def look_up(self, features: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Look up features (B, D, h, w) and coordinates at pixel positions (B, Q, 2), one by one.
 
-    def compute_coordinates(self, features: Tensor, positions: Tensor) -> Tensor:
-        """Compute the network's input coordinates (B, Q, 2) at pixel positions (B, Q, 2)."""
-        return self._convert_positions(features, positions).to(features.dtype)
-
-    def _convert_positions(self, features: Tensor, positions: Tensor) -> Tensor:
-        """Convert pixel positions to coordinates in [-1, 1] over the image of these features."""
+        Returns (B, Q, D) and (B, Q, 2), in the precision of the features.
+        """
         h, w = features.shape[-2:]
-        return convert_to_image_coordinates(positions, (h * self.patch, w * self.patch))
+        size = (h * self.patch, w * self.patch)
+        coordinates = convert_to_image_coordinates(positions, size).to(features.dtype)
+        grid = coordinates.flip(-1)[:, None]
+        sampled = F.grid_sample(features, grid, padding_mode="border", align_corners=False)
+        return sampled[:, :, 0].mT, coordinates

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .base import COLORS
-from .coordinates import compute_offsets, find_cells
+from .coordinates import compute_offsets, find_cells, locate_cells
 from .decoders import (
     PatchDecoder,
     apply_later_layers,
@@ -131,12 +131,9 @@ class LIIFDecoder(PatchDecoder):
 
         The offset is that of the unshifted position; `shift` is in cells.
         """
-        h, w = features.shape[-2:]
-        item = torch.arange(features.shape[0], device=features.device)[:, None]
-        y = find_cells(positions[..., 0], self.patch, h, shift[0])
-        x = find_cells(positions[..., 1], self.patch, w, shift[1])
+        image, y, x = locate_cells(features, positions, self.patch, shift)
         offset = compute_offsets(positions, self.patch, torch.stack((y, x), dim=-1))
-        return features[item, :, y, x], offset.to(features.dtype)
+        return features[image, :, y, x], offset.to(features.dtype)
 
 
 def compute_half_cells(features: Tensor) -> Tensor:

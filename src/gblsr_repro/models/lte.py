@@ -69,8 +69,7 @@ class LTEDecoder(LatentDecoder):
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate heads and MLP on the features looked up at every position."""
-        near = self.look_up_features(features, positions)
-        coordinates = self.compute_coordinates(features, positions)
+        near, coordinates = self.look_up(features, positions)
         frequency = self.frequency(near).unflatten(-1, (-1, 2))
         phase = self._compute_phase()
         angle = math.pi * ((frequency * coordinates[..., None, :]).sum(-1) + phase)

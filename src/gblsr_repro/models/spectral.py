@@ -15,7 +15,7 @@ import math
 import torch
 from torch import Tensor
 
-from .coordinates import find_cells
+from .coordinates import find_cells, locate_cells
 
 
 def evaluate_modes(v: Tensor, count: int, bandwidth: Tensor | float) -> Tensor:
@@ -99,19 +99,17 @@ def evaluate_at_positions(
 ) -> Tensor:
     """Evaluate the representation at any pixel positions: (B, Q, 2) -> (B, Q, C).
 
-    `bandwidth` is a scalar or (B, h, w). A position belongs to the patch whose pixels surround it;
+    `bandwidth` is (B, h, w). A position belongs to the patch whose pixels surround it;
     its local coordinate is -1 at the patch's first and 1 at its last pixel center, so that whole
     positions have the colors of `render_grid`. Between two patches' outermost pixel centers the
     local coordinate continues to 1 + 1 / (P - 1), half a pixel beyond.
     """
-    batch, _, count, _, h, w = coefficients.shape
-    cell_y = find_cells(positions[..., 0], patch, h)
-    cell_x = find_cells(positions[..., 1], patch, w)
+    count = coefficients.shape[2]
+    image, cell_y, cell_x = locate_cells(coefficients, positions, patch)
     local = positions - patch * torch.stack((cell_y, cell_x), dim=-1)
     v = (2 * local / (patch - 1) - 1).to(coefficients.dtype)
-    item = torch.arange(batch, device=positions.device)[:, None]
-    s = bandwidth[item, cell_y, cell_x] if bandwidth.ndim else bandwidth
-    gathered = coefficients.permute(0, 4, 5, 1, 2, 3)[item, cell_y, cell_x]
+    s = bandwidth[image, cell_y, cell_x]
+    gathered = coefficients.permute(0, 4, 5, 1, 2, 3)[image, cell_y, cell_x]
     sums = torch.einsum("bqcij,bqj->bqci", gathered, evaluate_modes(v[..., 1], count, s))
     return torch.einsum("bqci,bqi->bqc", sums, evaluate_modes(v[..., 0], count, s))
 

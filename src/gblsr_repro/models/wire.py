@@ -59,6 +59,5 @@ class WIREDecoder(LatentDecoder):
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP on features and coordinates looked up at every position."""
         first = self.layers[0]
-        near = self.look_up_features(features, positions)
-        hidden = torch.cat((near, self.compute_coordinates(features, positions)), -1)
+        hidden = torch.cat(self.look_up(features, positions), dim=-1)
         return self._apply_later_layers(apply_pointwise(hidden, first.weight, first.bias))
