@@ -1,5 +1,7 @@
 """Large photographs: tiles and bands change the memory, not the values."""
 
+from functools import partial
+
 import made
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.asr import tiling
 from gblsr_repro.models.asr.swinir import SwinIR
+from gblsr_repro.models.base import Encoder
 from gblsr_repro.runtime import prepare_for_inference
 
 
@@ -86,6 +89,9 @@ def test_what_cannot_be_cut_is_told():
     photo, crop = (positions[:512], positions[:768]), (positions[:200], positions[:200])
     assert len(tiling.cut_tiles(encoder, (512, 768), *photo)) == 1
     assert len(tiling.cut_tiles(encoder, (3000, 4000), *crop)) == 1
+    encoder.estimate_bytes_per_pixel = partial(Encoder.estimate_bytes_per_pixel, encoder)
+    with pytest.raises(UserError, match=r"SwinIR has no estimate_bytes_per_pixel\(\), .* add it"):
+        tiling.cut_tiles(encoder, (512, 768), *photo)
 
 
 def native(arm):

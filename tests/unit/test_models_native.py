@@ -22,6 +22,7 @@ def scalar(settings):
         ("gblsr_repro.models.gblsr:ScalerDecoder", "names no PatchDecoder; .* ScalarDecoder"),
         ("no.such.module:Decoder", "cannot be imported .No module named 'no'.*src/.*PYTHONPATH"),
         ("gblsr_repro.models.gblsr:PatchDecoder", "names no PatchDecoder"),
+        ("gblsr_repro.models.latent:LatentDecoder", "lacks what every PatchDecoder has: query;"),
         ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
     ],
 )

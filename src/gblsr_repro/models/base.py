@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -37,7 +38,7 @@ Module = TypeVar("Module", bound=nn.Module)
 # --- base classes -------------------------------------------------------------------------------
 
 
-class Component(nn.Module):
+class Component(nn.Module, ABC):
     """An encoder or a decoder.
 
     `SETTINGS` lists the settings that the class reads from its section of the config: its
@@ -61,9 +62,9 @@ class Encoder(Component):
     channels_last = True
     features: int
 
+    @abstractmethod
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode images; the plain path computes as published, every other path faster."""
-        raise NotImplementedError
 
     def extend_length(self, length: int) -> int:
         """Compute the length to which `extend_images` extends an axis of `length` pixels."""
@@ -90,8 +91,14 @@ class Encoder(Component):
         return max(first - reach, 0), min(last + reach, length)
 
     def estimate_bytes_per_pixel(self) -> int:
-        """Estimate the peak memory per pixel in bytes, from measurements on the CPU."""
-        raise NotImplementedError
+        """Estimate the peak memory per pixel in bytes, from measurements on the CPU.
+
+        Only the tiles of photographs need it; without it raises `UserError`.
+        """
+        raise UserError(
+            f"{type(self).__name__} has no estimate_bytes_per_pixel(), by which images are cut "
+            "into tiles; add it to the class."
+        )
 
 
 def compute_reach(layer: nn.Conv2d) -> int:
@@ -224,6 +231,8 @@ def find_class(name: str, base: type[Found], place: str) -> type[Found]:
     if found not in own:
         names = ", ".join(each.__name__ for each in own) or "none"
         raise UserError(f"{place} {name!r} names no {base.__name__}; its module has {names}.")
+    if absent := ", ".join(sorted(found.__abstractmethods__)):
+        raise UserError(f"{place} {name!r} lacks what every {base.__name__} has: {absent}; add it.")
     return found
 
 

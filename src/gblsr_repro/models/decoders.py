@@ -10,6 +10,7 @@ baselines; the last two extend `latent`).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -51,9 +52,9 @@ class PatchDecoder(Decoder):
         """
         raise UserError(f"{type(self).__name__} has no bandwidth field; name a GB-LSR arm.")
 
+    @abstractmethod
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate colors (B, Q, 3) at pixel positions (B, Q, 2), float64, in order (y, x)."""
-        raise NotImplementedError
 
     def render_plain(self, features: Tensor) -> Tensor:
         """Render by querying every pixel center."""

@@ -12,6 +12,7 @@ is named after what makes it fast.
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -49,12 +50,11 @@ class QueryDecoder(Decoder):
         super().__init__(section)
         self.ensemble = ensemble
 
-    # A subclass overrides these two:
-
+    @abstractmethod
     def compute_maps(self, features: Tensor, path: str) -> Tensor:
         """Compute what depends on the cells alone, once: (B, h w, C) from (B, D, h, w)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evaluate_corners(
         self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
     ) -> Tensor:
@@ -63,9 +63,6 @@ class QueryDecoder(Decoder):
         `maps` is (B, h w, C); `cell` (Z, Q or 1, 2) is the size of the queries' pixels in units of
         half a low-resolution cell, that is 2 / scale.
         """
-        raise NotImplementedError
-
-    # The model calls these:
 
     def choose_path(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
         """Choose the fastest path to render `size` (H, W) from a map of `cells` (h, w)."""

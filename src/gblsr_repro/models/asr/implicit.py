@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
@@ -36,9 +37,9 @@ class ImplicitDecoder(QueryDecoder):
         self.hidden = build_module_list(nn.Linear(a, b) for a, b in pairwise(widths))
         self.last = nn.Linear(hidden, COLORS)
 
+    @abstractmethod
     def apply_first_layer(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
         """Apply the first layer and ReLU to the values of corner cells (B, Q, C)."""
-        raise NotImplementedError
 
     def apply_layer(self, layer: nn.Linear, x: Tensor, path: str) -> Tensor:
         """Apply a linear layer to (B, Q, inputs) and ReLU."""
