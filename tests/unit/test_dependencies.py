@@ -126,19 +126,18 @@ def test_a_job_reads_the_settings_that_its_output_is_said_to_follow_from(
 def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
     """It is given no others; that it names none too many is seen here, and that planning agrees."""
     row = ARMS.get(name) or METHODS[name]
-    read: list[tuple[tuple[str, ...], set[str]]] = []
-    select = base.select_class_settings
+    read: list[tuple[set[str], set[str]]] = []
 
-    def noting(name, named, section, place):
-        read.append((named, set()))
-        return Watched(select(name, named, section, place), read[-1][1])
+    def noting(_, settings):
+        read.append(({*settings}, set()))
+        return Watched(settings, read[-1][1])
 
-    monkeypatch.setattr(base, "select_class_settings", noting)
+    monkeypatch.setattr(base, "NamedSettings", noting)
     model = made.model(name, configuration.merge(configuration.load(), made.SMALL))
     for named, seen in read:
         instead = {"rdn_features"} if "nf" in row.options else set()
         of_the_model = {"features", "largest_scale"} if name in METHODS else set()
-        assert {*named} - instead == seen - of_the_model
+        assert named - instead == seen - of_the_model
     for text, part in zip(dependencies.list_classes(row), model.children(), strict=True):
         assert versions.read_class_settings(text) == part.SETTINGS
         assert text.partition(":")[0] in versions.MODEL_VERSIONS

@@ -3,6 +3,7 @@
 import made
 import pytest
 import torch
+import your_own
 
 from gblsr_repro import config, inference, runs
 from gblsr_repro.errors import UserError
@@ -24,10 +25,13 @@ def scalar(settings):
         ("gblsr_repro.models.gblsr:PatchDecoder", "names no PatchDecoder"),
         ("gblsr_repro.models.latent:LatentDecoder", "lacks what every PatchDecoder has: query;"),
         ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
+        ("careless:FlatDecoder", "reads the setting 'patch', which its SETTINGS do not name; add"),
     ],
 )
-def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint, tmp_path, monkeypatch):
+def test_a_wrong_decoder_is_one_sentence(settings, decoder, hint, tmp_path, monkeypatch):
     (tmp_path / "unfinished.py").write_text("import torch\nclass Decoder(:\n")
+    careless = your_own.FILES["src/flat.py"].replace('("features", "patch")', '("features",)')
+    (tmp_path / "careless.py").write_text(careless)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=hint):
         arm = config.read_arms()["liif"].model_copy(update={"decoder": decoder})

@@ -12,7 +12,7 @@ import importlib
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 import torch
@@ -32,7 +32,6 @@ QUERY_CHUNK = 16384
 
 OptionChoices = Mapping[str, tuple[str, ...] | type[int]]
 Found = TypeVar("Found", bound="Component")
-Module = TypeVar("Module", bound=nn.Module)
 
 
 # --- base classes -------------------------------------------------------------------------------
@@ -161,7 +160,9 @@ class Model(nn.Module):
         classes = (encoder_class, decoder_class)
         encoder_options, decoder_options = select_options(row.options, classes, place)
         for_encoder, for_decoder = (
-            select_class_settings(name, component.SETTINGS, section, section_name)
+            NamedSettings(
+                name, select_class_settings(name, component.SETTINGS, section, section_name)
+            )
             for name, component in zip(names, classes, strict=True)
         )
         encoder = encoder_class(for_encoder, **encoder_options)
@@ -185,9 +186,15 @@ class Model(nn.Module):
         return cls.assemble(row, config)
 
     @classmethod
+    def build_shapes(cls, row: Arm | Method, config: Config) -> Self:
+        """Build an arm or method on torch's meta device, which has shapes and no values."""
+        with torch.device("meta"):
+            return cls.assemble(row, config)
+
+    @classmethod
     def count(cls, row: Arm | Method, config: Config) -> int:
         """Count the trainable parameters of an arm or method, from its shapes alone."""
-        return count_parameters(build_on_meta(lambda: cls.assemble(row, config)))
+        return count_parameters(cls.build_shapes(row, config))
 
     def prepare_images(self, images: Tensor) -> Tensor:
         """Convert images (B, 3, H, W) into the input of the encoder."""
@@ -210,7 +217,21 @@ class Model(nn.Module):
         return path
 
 
-# --- classes and options by name ----------------------------------------------------------------
+# --- classes, settings and options by name ------------------------------------------------------
+
+
+class NamedSettings(dict[str, Any]):
+    """The settings that a class names in its `SETTINGS`; reading another raises `UserError`."""
+
+    def __init__(self, class_name: str, settings: Mapping[str, Any]) -> None:
+        super().__init__(settings)
+        self.class_name = class_name
+
+    def __missing__(self, setting: str) -> Any:
+        raise UserError(
+            f"{self.class_name} reads the setting {setting!r}, which its SETTINGS do not name; add "
+            "it to them."
+        )
 
 
 def find_class(name: str, base: type[Found], place: str) -> type[Found]:
@@ -267,15 +288,6 @@ def select_options(
     return keywords
 
 
-# --- parameter counts ---------------------------------------------------------------------------
-
-
 def count_parameters(module: nn.Module) -> int:
     """Count the trainable parameters of a module."""
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
-
-
-def build_on_meta(build: Callable[[], Module]) -> Module:
-    """Build a module on torch's meta device, which has shapes and no values."""
-    with torch.device("meta"):
-        return build()

@@ -9,7 +9,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from ..config import Arm, Config, list_arms, list_methods, merge, read_arms
 from .asr.model import ASRModel
-from .base import build_on_meta
 from .decoders import PatchDecoder
 from .native import NativeModel, count_arm_parameters
 from .spectral import build_pixel_basis, compute_cutoff
@@ -63,7 +62,7 @@ def count_multiply_adds(arm: Arm, config: Config, size: int) -> float:
     Those of the matrix products and convolutions in the decoder's plain query of every pixel; no
     values are computed.
     """
-    decoder = build_on_meta(lambda: NativeModel.assemble(arm, config)).decoder.eval()
+    decoder = NativeModel.build_shapes(arm, config).decoder.eval()
     cells = size // decoder.patch
     features = torch.empty(1, decoder.features, cells, cells, device="meta")
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
