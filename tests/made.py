@@ -64,6 +64,12 @@ def png(chunks: dict[bytes, bytes]) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
 
 
+def images(batch: int, height: int, width: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    """Images (B, 3, H, W) in [0, 1], the same for the same size."""
+    generator = torch.Generator().manual_seed(7)
+    return torch.rand(batch, 3, height, width, generator=generator, dtype=dtype)
+
+
 def centers(height: int, width: int) -> torch.Tensor:
     """The image coordinates of all pixel centers, row by row: (height * width, 2) in float64."""
     axes = ((2 * torch.arange(count).double() + 1) / count - 1 for count in (height, width))

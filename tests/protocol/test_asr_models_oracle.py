@@ -54,7 +54,7 @@ def weights(module) -> dict[str, np.ndarray]:
 
 
 def encoded(model: ASRModel) -> tuple[torch.Tensor, torch.Tensor, np.ndarray, np.ndarray]:
-    images = torch.rand(1, 3, H, W, generator=torch.Generator().manual_seed(2)).double()
+    images = made.images(1, H, W)
     with torch.no_grad():
         features = model.encode(images)
     return images, features, features[0].numpy(), images[0].numpy() * 2 - 1

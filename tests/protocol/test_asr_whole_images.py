@@ -28,10 +28,6 @@ def model_of(**changes: str) -> ASRModel:
     return made.moved(ASRModel.build(row, settings, 0).double().eval(), 0.15)
 
 
-def image_of(size: tuple[int, int]) -> Tensor:
-    return torch.rand(1, 3, *size, generator=torch.Generator().manual_seed(7)).double()
-
-
 def continued(image: Tensor, window: int = 8) -> Tensor:
     height, width = image.shape[2:]
     image = torch.cat((image, torch.flip(image, [2])), 2)[:, :, : (height // window + 1) * window]
@@ -69,7 +65,7 @@ def scaled(size: tuple[int, int], scale: float) -> tuple[int, int]:
 @pytest.mark.parametrize("size", SIZES)
 @torch.no_grad()
 def test_a_whole_image_is_continued_decoded_and_cropped(size, scale):
-    model, image, shown = model_of(), image_of(size), scaled(size, scale)
+    model, image, shown = model_of(), made.images(1, *size), scaled(size, scale)
     exact = expected(model, image, shown)
     for path, tile in (("plain", WHOLE), ("hoisted", WHOLE), (None, 500)):
         found = model.render(image, *shown, tile, path)
@@ -92,7 +88,7 @@ def test_photographs_are_shown_as_images_are_scored(scale):
 @torch.no_grad()
 def test_every_decoder_shows_a_continued_map_the_same_way_on_every_path(decoder, scale):
     model = model_of(decoder=f"gblsr_repro.models.asr.{decoder}")
-    image = image_of((20, 29))
+    image = made.images(1, 20, 29)
     y, x = scale if isinstance(scale, tuple) else (scale, scale)
     size = (round(20 * y), round(29 * x))
     exact = model.render(image, *size, WHOLE, "plain")

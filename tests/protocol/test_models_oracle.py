@@ -23,11 +23,6 @@ def noisy(arm: str, settings, scale: float = 0.05):
     return made.moved(made.model(arm, settings), scale).double().eval()
 
 
-def image(height: int, width: int) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(12)
-    return torch.rand(1, 3, height, width, generator=generator, dtype=torch.float64)
-
-
 def mode(index: int, v: float, s: float) -> float:
     """The 1D mode list of the paper's section 3.1, one entry."""
     if index == 0:
@@ -74,7 +69,7 @@ def test_family_renders_the_defining_sum(settings, arm):
     model = noisy(arm, settings, 0.2)
     decoder = model.decoder
     with torch.no_grad():
-        features = model.encode(image(64, 96))
+        features = model.encode(made.images(1, 64, 96))
         rendered = model.decode(features, 64, 96)[0].numpy()
     weight = decoder.coefficients.weight.detach().numpy().reshape(3, 16, 16, 128)
     bias = decoder.coefficients.bias.detach().numpy().reshape(3, 16, 16)
@@ -106,7 +101,7 @@ def test_odd_sizes_are_padded_by_reflection_where_it_can_be_and_cropped_back(
     settings, height, width
 ):
     model = noisy("gblsr_scalar", settings)
-    x = image(height, width)
+    x = made.images(1, height, width)
     down, across = -height % 32, -width % 32
     sides = ((down // 2, down - down // 2), (across // 2, across - across // 2))
     mode_of_numpy = "reflect" if height > sides[0][1] and width > sides[1][1] else "edge"
@@ -161,7 +156,7 @@ def queries():
 
 def compare(model, rendered: torch.Tensor, atol: float) -> None:
     with torch.no_grad():
-        found = model.decode(model.encode(image(64, 96)), 64, 96)
+        found = model.decode(model.encode(made.images(1, 64, 96)), 64, 96)
     assert rendered.std() > 1e-3
     torch.testing.assert_close(found, rendered.T.reshape(1, 3, 64, 96), rtol=0, atol=atol)
 
@@ -176,7 +171,7 @@ def enlarge(features: torch.Tensor) -> torch.Tensor:
 def test_liif_blends_four_corners(settings, queries):
     """Each by the area of its own cell, with coordinates in those of the image."""
     model = noisy("liif", settings)
-    features = model.encode(image(64, 96))
+    features = model.encode(made.images(1, 64, 96))
     cell = torch.tensor([2 / 64, 2 / 96], dtype=torch.float64)
     outputs, areas = [], []
     for vy in (-1.0, 1.0):
@@ -194,7 +189,7 @@ def test_liif_blends_four_corners(settings, queries):
 def test_lte_reads_scaled_waves_of_learned_frequencies(settings, queries):
     model = noisy("lte", settings)
     decoder = model.decoder
-    near = enlarge(model.encode(image(64, 96)))
+    near = enlarge(model.encode(made.images(1, 64, 96)))
     amplitude = near @ decoder.amplitude.weight.T + decoder.amplitude.bias
     frequency = near @ decoder.frequency.weight.T + decoder.frequency.bias
     angle = frequency[:, 0::2] * queries[:, :1] + frequency[:, 1::2] * queries[:, 1:]
@@ -211,7 +206,7 @@ def test_lte_reads_scaled_waves_of_learned_frequencies(settings, queries):
 def test_wire_is_a_real_gabor_network(settings, queries):
     model = noisy("wire", settings)
     decoder = model.decoder
-    near = enlarge(model.encode(image(64, 96)))
+    near = enlarge(model.encode(made.images(1, 64, 96)))
     decoder.frequency[1].mul_(0.5)
     decoder.gabor_scale[2].mul_(2.0)
 
@@ -232,7 +227,7 @@ def test_wire_starts_from_the_frequency_and_the_spread_of_the_paper(settings):
 def test_global_mlp_sees_the_pooled_code_and_fourier_features(settings):
     model = noisy("global_fourier_mlp", settings)
     decoder = model.decoder
-    code = model.encode(image(64, 96)).mean((2, 3))
+    code = model.encode(made.images(1, 64, 96)).mean((2, 3))
     y = torch.linspace(-1, 1, 64, dtype=torch.float64)
     x = torch.linspace(-1, 1, 96, dtype=torch.float64)
     u = torch.cartesian_prod(y, x)
@@ -246,7 +241,7 @@ def test_encoder_stages_are_as_described(settings):
     """Recompute the encoder layer by layer from its weights, in order."""
     encoder = noisy("gblsr_scalar", settings).encoder
     values = list(encoder.parameters())
-    x = image(64, 96)
+    x = made.images(1, 64, 96)
     features = x
     for stage in range(6):
         weight, bias, gamma, beta = values[4 * stage : 4 * stage + 4]

@@ -18,15 +18,10 @@ def model(settings, arm):
     return made.moved(NativeModel.build(config.read_arms()[arm], settings, 0)).double()
 
 
-def images(batch: int, height: int, width: int, dtype=torch.float64) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(7)
-    return torch.rand(batch, 3, height, width, generator=generator, dtype=dtype)
-
-
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("size", [(16, 24), (8, 8), (13, 21)])
 def test_fast_rendering_is_the_plain_one(model, arm, size):
-    x = images(2, *size)
+    x = made.images(2, *size)
     with torch.no_grad():
         fast, plain = model(x), model(x, path="plain")
         assert torch.equal(model(x), fast)
@@ -42,7 +37,7 @@ def test_fast_rendering_is_the_plain_one(model, arm, size):
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_gradients_of_all_that_is_used_are_those_of_the_plain_path(model, arm):
-    x = images(2, 16, 24)
+    x = made.images(2, 16, 24)
     grads = []
     for path in ("fast", "plain"):
         model.zero_grad()
@@ -59,7 +54,7 @@ def test_gradients_of_all_that_is_used_are_those_of_the_plain_path(model, arm):
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("size", [(16, 24), (13, 21)])
 def test_queries_at_pixel_centers_give_the_grid(model, size):
-    x = images(2, *size)
+    x = made.images(2, *size)
     with torch.no_grad():
         features = model.encode(x)
         grid = model.decode(features, *size)
@@ -70,7 +65,7 @@ def test_queries_at_pixel_centers_give_the_grid(model, size):
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_chosen_pixels_are_those_of_the_whole_image(model):
-    x = images(2, 16, 24)
+    x = made.images(2, 16, 24)
     chosen = torch.stack([torch.randperm(16 * 24)[:50] for _ in range(2)])
     with torch.no_grad():
         part, whole = model.reconstruct_pixels(x, chosen), model(x).flatten(2).mT
@@ -80,7 +75,7 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
 
 def test_colors_that_a_loss_would_broadcast_are_refused(settings, monkeypatch):
     model, method = made.model("lte", settings), made.model("gblsr_asr", settings)
-    image, pixels = images(1, 8, 8, torch.float32), torch.arange(5)[None]
+    image, pixels = made.images(1, 8, 8, torch.float32), torch.arange(5)[None]
     monkeypatch.setattr(model.decoder, "query", lambda _, places: places)
     with pytest.raises(UserError, match=r"LTEDecoder gives colors of \(1, 2, 8, 8\) in place of"):
         model(image, path="plain")
@@ -92,7 +87,7 @@ def test_colors_that_a_loss_would_broadcast_are_refused(settings, monkeypatch):
 
 
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
-    x = images(1, 16, 16, torch.float32)
+    x = made.images(1, 16, 16, torch.float32)
     middle = ("gblsr_fixed", "gblsr_fixed_order", "gblsr_bandwidth_linear", "gblsr_full_linear")
     expected = dict.fromkeys(middle, 1.125)
     for arm in (a for a in ARMS if a.startswith("gblsr")):
