@@ -63,6 +63,7 @@ def weights_of(folder):
 def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     config = load(place)
     state = tmp_path / "state.pt"
+    (tmp_path / "validation.csv").write_text("step,psnr_y\n2,30\n")  # of another run
     train_method(config, find_method(method), 0, place / "train.npy", tmp_path, state)
     record = made.record(tmp_path / "run.json")
     assert (record["method"], record["seed"], record["steps"]) == (method, 0, 12)

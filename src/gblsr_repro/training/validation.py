@@ -40,6 +40,8 @@ class ValidationCurve:
 
     def measure_after_step(self, step: int) -> None:
         """Measure and write the curve, after every `validate_every` steps and after the last."""
+        if step == 1:
+            self.path.unlink(missing_ok=True)  # of a run that was trained here before
         if step % self.every and step != self.steps:
             return
         self.model.eval()
