@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ...errors import UserError
 from ..base import COLORS, PLAIN, QUERY_CHUNK, Decoder
 from .local_ensemble import (
     Corner,
@@ -54,15 +55,28 @@ class QueryDecoder(Decoder):
     def compute_maps(self, features: Tensor, path: str) -> Tensor:
         """Compute what depends on the cells alone, once: (B, h w, C) from (B, D, h, w)."""
 
-    @abstractmethod
+    def evaluate_cells(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Evaluate the colors (B, Q, 3) of queries, each from one row of the maps: (B, Q, C).
+
+        `offsets` (Z, Q, 2) from the cells' centers and `cell` (Z, Q or 1, 2), the size of the
+        queries' pixels, 2 / scale, are in half low-resolution cells. Every subclass has its own.
+        """
+        raise UserError(f"{type(self).__name__} has no evaluate_cells; add it to the class.")
+
     def evaluate_corners(
         self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
     ) -> Tensor:
-        """Evaluate the colors (B, Q, 3) of queries from the cells at their corners.
+        """Add up by weight what `evaluate_cells` gives for the cells at the corners of queries.
 
-        `maps` is (B, h w, C); `cell` (Z, Q or 1, 2) is the size of the queries' pixels in units of
-        half a low-resolution cell, that is 2 / scale.
+        `maps` is (B, h w, C), `cell` as there.
         """
+        total: Any = None  # a tensor from the first corner on
+        for index, offsets, weight in corners:
+            cells = gather_cells(maps, index)
+            part = self.evaluate_cells(cells, offsets.to(maps.dtype), cell, path)
+            part = weight.to(maps.dtype)[..., None] * part
+            total = part if total is None else total + part
+        return total
 
     def choose_path(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
         """Choose the fastest path to render `size` (H, W) from a map of `cells` (h, w)."""

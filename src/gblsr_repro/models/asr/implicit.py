@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN, QUERY_CHUNK
 from ..layers import ONEDNN_BATCH, apply_pointwise, build_module_list, relu
-from .decoders import QueryDecoder, RenderRows, gather_cells
-from .local_ensemble import Corner, Length, RenderArea
+from .decoders import QueryDecoder, RenderRows
+from .local_ensemble import Length, RenderArea
 
 HOISTED = "hoisted"
 
@@ -53,16 +53,9 @@ class ImplicitDecoder(QueryDecoder):
         left, right = area.columns
         return render_rows, ONEDNN_BATCH // math.gcd(right - left, ONEDNN_BATCH)
 
-    def evaluate_corners(
-        self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
-    ) -> Tensor:
-        """Evaluate the perceptron for every corner and add up by weight."""
-        total: Any = None  # a tensor from the first corner on
-        for index, offsets, weight in corners:
-            cells = gather_cells(maps, index)
-            x = self.apply_first_layer(cells, offsets.to(maps.dtype), cell, path)
-            for layer in self.hidden[1:]:
-                x = self.apply_layer(layer, x, path)
-            x = weight.to(maps.dtype)[..., None] * self.last(x)
-            total = x if total is None else total + x
-        return total
+    def evaluate_cells(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Evaluate the perceptron."""
+        x = self.apply_first_layer(cells, offsets, cell, path)
+        for layer in self.hidden[1:]:
+            x = self.apply_layer(layer, x, path)
+        return self.last(x)

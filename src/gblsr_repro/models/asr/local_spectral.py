@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN
 from ..spectral import evaluate_modes
-from .decoders import QueryDecoder, RenderRows, flatten_cells, gather_cells
-from .local_ensemble import Corner, Length, RenderArea
+from .decoders import QueryDecoder, RenderRows, flatten_cells
+from .local_ensemble import Length, RenderArea
 from .rendering import FoldedKernel, fold_decoder, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"
@@ -68,20 +68,12 @@ class GBLSR(QueryDecoder):
         """Compute every cell's coefficients, (B, h w, 3 p p)."""
         return flatten_cells(self.coefficients(features))
 
-    def evaluate_corners(
-        self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
-    ) -> Tensor:
-        """Contract the coefficients of the corner cells with the basis at the query's offsets."""
-        shape = (COLORS, self.count, self.count)
-        total: Any = None  # a tensor from the first corner on
-        for index, offsets, weight in corners:
-            cells = gather_cells(maps, index).unflatten(-1, shape)
-            basis = evaluate_modes(offsets.to(maps.dtype), self.count, self.compute_bandwidth())
-            basis = basis.expand(cells.shape[0], -1, -1, -1)
-            part = torch.einsum("bqcij,bqi,bqj->bqc", cells, basis[..., 0, :], basis[..., 1, :])
-            part = weight.to(maps.dtype)[..., None] * part
-            total = part if total is None else total + part
-        return total
+    def evaluate_cells(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Contract the coefficients of the cells with the basis at the queries' offsets."""
+        coefficients = cells.unflatten(-1, (COLORS, self.count, self.count))
+        basis = evaluate_modes(offsets, self.count, self.compute_bandwidth())
+        y, x = basis.expand(len(cells), -1, -1, -1).unbind(2)
+        return torch.einsum("bqcij,bqi,bqj->bqc", coefficients, y, x)
 
     def choose_path(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
         """Choose "folded" at integer scales up to `LARGEST_FOLD`, otherwise "separable"."""
