@@ -19,10 +19,6 @@ def settings():
     return metrics.MetricConstants.from_config(config.load())
 
 
-def with_(settings, **changed):
-    return metrics.MetricConstants(**vars(settings) | changed)
-
-
 @pytest.fixture(scope="module")
 def pair():
     """Two real photographs and blurred, noisy copies of them: float64 (2, 3, 64, 96)."""
@@ -166,7 +162,8 @@ def test_high_frequencies_begin_above_a_quarter_cycle_per_pixel(frequency, setti
 def test_thresholds_are_linear_quantiles_of_the_first_patches(settings):
     images = torch.rand(3, 3, 64, 96, generator=torch.Generator().manual_seed(3))
     images[:, :, :, 48:] *= 0.3
-    found = regions.compute_thresholds(images, with_(settings, region_patches=8))
+    few = metrics.MetricConstants(**vars(settings) | {"region_patches": 8})
+    found = regions.compute_thresholds(images, few)
     # 6 patches an image: all of the first, and the first two of the second in its top row.
     share = regions.compute_high_frequency_share(images, settings).numpy()
     density = regions.compute_edge_density(images, settings).numpy()
