@@ -40,7 +40,6 @@ def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"encoder": "gblsr_repro.models.asr.rdn:RDM"}, "names no Encoder; its module has RDN"),
         ({"options": {"width": "3"}}, "no option 'width'; use one of nf, local_ensemble"),
         ({"options": {"nf": "-1"}}, "must be a whole number from 1 to 9999"),
         ({"options": {"local_ensemble": "maybe"}}, "must be one of yes, no"),

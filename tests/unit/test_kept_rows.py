@@ -1,4 +1,7 @@
-"""Rows that are kept while they are computed: a stopped job goes on, and nothing is mixed."""
+"""Rows that are kept while they are computed: a stopped job goes on.
+
+That those of other settings are neither read nor lost: test_evaluation_native.py.
+"""
 
 import threading
 import time
@@ -15,7 +18,7 @@ class Killed(BaseException):
     """Stands for a signal."""
 
 
-def score(folder, scored, until=None, **dependencies):
+def score(folder, scored, until=None):
     """Compute a row for each of the values, and note which; stop at the row `until`."""
 
     def compute(position):
@@ -24,7 +27,7 @@ def score(folder, scored, until=None, **dependencies):
         scored.append(position)
         return {"image": f"i{position}", "score": VALUES[position]}
 
-    return compute_rows(folder, "kodak", dependencies, len(VALUES), compute, "score")
+    return compute_rows(folder, "kodak", {}, len(VALUES), compute, "score")
 
 
 WHOLE = [{"image": f"i{i}", "score": value} for i, value in enumerate(VALUES)]
@@ -58,15 +61,6 @@ def test_a_damaged_row_and_those_after_it_are_computed_again(tmp_path, damage, r
     assert scored == [*range(row, len(VALUES))]
     assert score(tmp_path, scored) == WHOLE
     assert len(scored) == len(VALUES) - row
-
-
-def test_rows_of_other_settings_are_neither_read_nor_lost(tmp_path):
-    scored = []
-    with pytest.raises(Killed):
-        score(tmp_path, scored, 3, sigma=1.5)
-    score(tmp_path, scored, sigma=2.0)
-    score(tmp_path, scored, sigma=1.5)
-    assert scored == [0, 1, 2, 0, 1, 2, 3, 4, 3, 4]
 
 
 def test_two_at_once_compute_no_row_twice(tmp_path):
