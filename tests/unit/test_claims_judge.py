@@ -212,14 +212,36 @@ def test_without_records_structure_alone_holds() -> None:
         assert found.verdict != Verdict.FROM_CODE or found.scope == Scope.STRUCTURE
 
 
-def test_a_rule_that_does_not_exist_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("right", "wrong", "complaint"),
+    [
+        ("\tordering\t", "\tordring\t", r"line 4: rule is 'ordring': .*'ordering'"),
+        ("\tequals\tpsnr\t", "\tequals\t\t", r"line 2: .*the rule 'equals' needs a margin"),
+        ("2.8 / 3.6", "2.8 or 3.6", r"line 2: published is '2.8 or 3.6': it is not made of numb"),
+        ("{:.3f}", "{:.3q}", r"published is '{:.3q}': Unknown format code 'q'"),
+        ("fairness {} ratio", "fairness {} rate", r"measures the column 'fairness {} rate'"),
+    ],
+)
+def test_a_mistake_in_a_claim_is_named(
+    tmp_path: Path, right: str, wrong: str, complaint: str
+) -> None:
     text = (find_repository_root() / "config/paper/claims.tsv").read_text()
-    (tmp_path / "claims.tsv").write_text(text.replace("\tordering\t", "\tordring\t", 1))
-    with pytest.raises(UserError, match=r"line 4: rule is 'ordring': .*'ordering'"):
+    (tmp_path / "claims.tsv").write_text(text.replace(right, wrong, 1))
+    with pytest.raises(UserError, match=complaint):
         read_table(tmp_path / "claims.tsv", Claim, "id")
-    (tmp_path / "claims.tsv").write_text(text.replace("\tequals\tpsnr\t", "\tequals\t\t", 1))
-    with pytest.raises(UserError, match=r"line 2: .*the rule 'equals' needs a margin"):
-        read_table(tmp_path / "claims.tsv", Claim, "id")
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [("gblsr_asr_nf49", "did you mean 'gblsr_asr_nf96'"), ("liif", "do not give the row 'liif'")],
+)
+def test_a_claim_about_a_row_that_the_paper_s_table_lacks_is_named(
+    monkeypatch: pytest.MonkeyPatch, row: str, complaint: str
+) -> None:
+    name = "asr_pareto_appendix {} trained"
+    monkeypatch.setitem(COLUMNS, name, made.changed(COLUMNS[name], rows=[row]))
+    with pytest.raises(UserError, match=complaint):
+        list_cells(PAPER)
 
 
 def test_what_measures_a_claim_belongs_to_one() -> None:

@@ -8,9 +8,10 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ...config import Arm, Method, Scope, read_published_times
+from ...config import Scope, find_row, read_published_times
+from ...errors import UserError
 from ..derived import PEAK
-from ..estimates import Estimate, count, maximum, total
+from ..estimates import Estimate, NotMeasuredError, count, maximum, total
 from ..measured import Measure, Measured, OneOrMore
 from ..metrics import LSE, METRICS
 from ..reader import Aggregates, get_key, get_subject, read_printed
@@ -62,7 +63,7 @@ class ClaimedCell(Claim):
 
 def list_cells(paper: Aggregates) -> list[ClaimedCell]:
     """List the cells of the paper's tables, in the order of the tables."""
-    cells = chain(list_read_cells(paper), list_derived_cells(paper), list_training_cells(paper))
+    cells = chain(list_read_cells(paper), list_derived_cells(paper), list_training_cells())
     return sorted(cells, key=lambda cell: int(re.findall(r"\d+", cell.topic)[0]))
 
 
@@ -71,7 +72,6 @@ def list_cells(paper: Aggregates) -> list[ClaimedCell]:
 
 def list_read_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
     """List the cells whose numbers the aggregates have."""
-    subjects: dict[str, Arm | Method] = {**paper.arms, **paper.methods}
     sets = paper.config["native"]["data"]["evaluate"] | paper.config["asr"]["evaluate"]
     for aggregate, scopes in READ.items():
         for number in paper.table(aggregate):
@@ -79,7 +79,7 @@ def list_read_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
                 continue
             table, row, column = place_cell(paper, aggregate, get_key(number))
             what, form, margin, unit = (QUALITY | TIMES)[number["metric"]]
-            name = f"{what} {subjects[get_subject(number)].name}"
+            name = f"{what} {find_row(get_subject(number)).name}"
             scale = f" ×{number['scale']}" if number["scale"] else ""
             names: dict[str, Any] = {key: number[key] for key in KEYS if number[key]}
             yield ClaimedCell(
@@ -116,27 +116,36 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def list_derived_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
-    """List the cells of `stated.COLUMNS`, as printed or as the paper's other numbers give them."""
+    """List the cells of `stated.COLUMNS`, as printed or as the paper's other numbers give them.
+
+    Raises `UserError` for a row of the claims that is none of the table's.
+    """
     printed = read_printed()
     for column in COLUMNS.values():
         for row in column.rows:
             table, _, name = column.id.split()
-            measure = partial(CELL_MEASURES[column.id], row)
+            title, measure = _name_row(paper, row), partial(CELL_MEASURES[column.id], row)
             number = NUMBER.search(printed.get((table, row, name), ""))  # Fixed (0.5967)
-            published = float(number[0] if number else measure(Measured(paper)).values.item())
+            try:
+                published = float(number[0] if number else measure(Measured(paper)).values.item())
+            except NotMeasuredError as error:
+                raise UserError(
+                    f"config/paper/claims.tsv, claim {column.id!r}: the paper's numbers do not "
+                    f"give the row {row!r} ({error}); correct it."
+                ) from error
             own: dict[str, Any] = {
                 "id": column.id.format(row),
-                "sentence": column.sentence.format(_name_row(paper, row)),
+                "sentence": column.sentence.format(title),
                 "published": column.published.format(published),
+                "rows": (),
             }
-            yield ClaimedCell(**column.model_dump(exclude={*own}), **own, compute=measure)
+            yield ClaimedCell(**(column.model_dump() | own), compute=measure)
 
 
 def _name_row(paper: Aggregates, row: str) -> str:
+    """Name a data set, an arm or a method."""
     datasets = paper.config["native"]["data"]["evaluate"]
-    if row in datasets:
-        return paper.datasets[datasets[row]].title
-    return (paper.arms.get(row) or paper.methods[row]).name
+    return paper.datasets[datasets[row]].title if row in datasets else find_row(row).name
 
 
 # --- training time --------------------------------------------------------------------------------
@@ -145,7 +154,7 @@ def _name_row(paper: Aggregates, row: str) -> str:
 TRAINED_AGAIN = {"gblsr_bandwidth": ("gblsr_fixed", "gblsr_bandwidth", "gblsr_full")}
 
 
-def list_training_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
+def list_training_cells() -> Iterator[ClaimedCell]:
     """List the cells of training time: runs, the longest, and all together, of every group."""
     for benchmark, scope, unit, seconds, form in (
         ("native", Scope.COST, "s", 1, "<= {:.0f}"),
@@ -153,7 +162,7 @@ def list_training_cells(paper: Aggregates) -> Iterator[ClaimedCell]:
     ):
         for group in read_published_times(benchmark):
             first = group.subjects[0]
-            row = name_group(paper.subjects(benchmark)[first])
+            row = name_group(find_row(first))
             members = TRAINED_AGAIN.get(first, group.subjects)
             table = f"compute_{benchmark}"
             where = TABLES[table]

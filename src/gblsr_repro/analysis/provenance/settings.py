@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from ...config import (
     Config,
@@ -23,7 +25,7 @@ from ...config import (
     load_protocol,
     read_table,
 )
-from ...config.rows import Words
+from ...config.rows import split_words
 from ...dependencies import collect_dependencies, identify_run, select_settings
 from ...wording import join_words
 from .conditions import Json, RunMetadata, collect_seeds
@@ -67,7 +69,7 @@ class Setting(TableRow):
 
     setting: str
     words: str = ""
-    scopes: Words = ()
+    scopes: Annotated[tuple[Scope, ...], BeforeValidator(split_words)] = ()
     why: str = ""
 
 
