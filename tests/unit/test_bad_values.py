@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from gblsr_repro.analysis.claims.stated import Claim
+from gblsr_repro.analysis.provenance.settings import Setting
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import (
     Arm,
@@ -16,6 +17,7 @@ from gblsr_repro.config import (
     Item,
     Method,
     load,
+    read_arms,
     read_datasets,
     read_items,
     read_table,
@@ -111,7 +113,11 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         (Item, "items", "caption", "of {x}", "must be without { and }"),
         (Claim, "paper/claims", "scope", "speed", "Input should be 'structure', 'quality'"),
         (Claim, "paper/claims", "published", "2.8 dB", "is not made of numbers"),
-        (Claim, "paper/claims", "rows", "kodak", "needs an id of three words: TABLE {} COLUMN"),
+        (Claim, "paper/claims", "published", "{:.3q}", "Unknown format code 'q'"),
+        (Claim, "paper/claims", "rule", "equal", "Input should be 'equals', 'tie'"),
+        (Claim, "paper/claims", "margin", "", "the rule 'equals' needs a margin"),
+        (Claim, "paper/claims", "rows", "kodak", "measures the column 'psnr_gain'"),
+        (Setting, "paper/settings", "scopes", "costs", "Input should be 'structure', 'quality'"),
         (Dataset, "datasets", "files", "/photos/*.jpg", "leads out of the data set's folder"),
         (Dataset, "datasets", "files", "a/b.png|../photos/*.jpg", "leads out of"),
         (Dataset, "datasets", "files", "photos/**.jpg", "write ** alone between two /"),
@@ -139,6 +145,12 @@ def test_a_package_of_photographs_without_a_name():
     cells = read_datasets()["demo_kodak"].model_dump() | {"urls": ""}
     with pytest.raises(ValidationError, match="needs the package's name under urls"):
         Dataset.model_validate(cells)
+
+
+def test_a_second_control_of_the_ablation():
+    """The gaps of the ablation would be to both, of twice as many seeds."""
+    with pytest.raises(ValidationError, match="has log, linear or nothing as its diagnostic"):
+        made.changed(read_arms()["gblsr_scalar"], arm="mine", group="own")
 
 
 def test_an_item_whose_maker_does_not_exist():

@@ -47,13 +47,10 @@ class Measured:
         read = self.read_cells("ablation", arm=arms, metric=metric)
         if not metric.startswith("delta_") and metric != "criterion_b":
             return read
-        plain = metric.removeprefix("delta_")
-        controls = (n for n, arm in self.aggregates.arms.items() if arm.diagnostic == "control")
-        compared = [
-            Source("ablation", (control, plain), VALIDATION, control, Summary())
-            for control in controls
-        ]
-        return replace(read, sources=[*read.sources, *compared])
+        (control,) = (n for n, arm in self.aggregates.arms.items() if arm.diagnostic == "control")
+        key = control, metric.removeprefix("delta_")
+        compared = Source("ablation", key, VALIDATION, control, Summary())
+        return replace(read, sources=[*read.sources, compared])
 
     def locality(self, arms: OneOrMore, statistic: str) -> Estimate:
         """Read a statistic of the bandwidth fields on the validation images."""

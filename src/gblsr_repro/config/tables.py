@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ..errors import UserError
 from ..validation import match
@@ -157,6 +157,13 @@ class Arm(TableRow):
     diagnostic: Literal["reference", "control", "log", "linear", ""] = ""
     fairness_rank: Count | None = None
     note: str = ""
+
+    @model_validator(mode="after")
+    def _check_diagnostic(self) -> Arm:
+        """Refuse a second control or reference: gaps are to one."""
+        if self.group == OWN and self.diagnostic in ("reference", "control"):
+            raise ValueError("an arm of group own has log, linear or nothing as its diagnostic")
+        return self
 
     @property
     def in_benchmark(self) -> bool:
