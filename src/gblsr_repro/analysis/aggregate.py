@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from .schemas import (
     SCHEMAS,
     SUMMARY,
     PathFields,
+    find_files,
     format_scale,
 )
 
@@ -43,8 +43,11 @@ RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_
 
 Values = Iterator[dict[str, Any]]
 """By column: the keys of a number, its seed and its value, or the row of a plain table."""
-FindFiles = Callable[..., Iterator[tuple[PathFields, Path]]]
-"""`schemas.find_files` for one aggregate and one results folder: takes a pattern."""
+Files = Iterable[tuple[PathFields, Path]]
+"""The files of one pattern, with the fields of their paths.
+
+A function of `AGGREGATORS` takes the files of each input of its schema, in their order.
+"""
 
 
 # --- files of one seed ----------------------------------------------------------------------------
@@ -66,7 +69,7 @@ def read_latency(path: Path) -> pd.Series:
     return table.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
 
-def average_images(files: Iterable[tuple[PathFields, Path]], metrics: Sequence[Metric]) -> Values:
+def average_images(files: Files, metrics: Sequence[Metric]) -> Values:
     """Average every metric of every score file over its images.
 
     Raises `UserError` where two files of a data set hold other images: their means do not compare.
@@ -120,30 +123,30 @@ def summarize_seeds(values: pd.DataFrame) -> pd.DataFrame:
 # --- native benchmark -----------------------------------------------------------------------------
 
 
-def aggregate_native(find_files: FindFiles, config: Config) -> Values:
+def aggregate_native(config: Config, runs: Files, timings: Files, scores: Files) -> Values:
     """Aggregate every metric of every evaluation column and arm.
 
     `inference_ms` is the mean over images of the mean time by the paper's clock, `fast_ms` that by
     the package's clock (see `evaluation.latency`); `params` the number of trainable parameters.
     """
-    yield from average_images(find_files(f"{schemas.SCORES}.csv"), NATIVE)
-    for fields, path in find_files(f"{schemas.LATENCY_FILES}.csv"):
+    yield from average_images(scores, NATIVE)
+    for fields, path in timings:
         times = read_latency(path)
         for clock, metric in NATIVE_TIMES.items():
             time = times.get((fields["dataset"], clock, "mean_ms"))
             yield fields | {"metric": metric, "value": time}
-    for fields, path in find_files(schemas.RUN_FILE):
+    for fields, path in runs:
         count = read_metadata(path).get("parameters")
         for column in config["native"]["data"]["evaluate"]:
             yield fields | {"dataset": column, "metric": "params", "value": count}
 
 
-def aggregate_locality(find_files: FindFiles, config: Config) -> Values:
+def aggregate_locality(config: Config, bandwidths: Files) -> Values:
     """Aggregate the statistics of the bandwidth fields of every per-patch arm (paper, A.2).
 
     `apply_locality_tests` adds the outcomes of the tests.
     """
-    for fields, path in find_files(schemas.FIELDS):
+    for fields, path in bandwidths:
         for name, value in diagnostic.compute_statistics_of_file(path, config).items():
             yield fields | {"statistic": name, "value": value}
 
@@ -169,12 +172,12 @@ def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
                 yield {"arm": arm, "statistic": name, "mean": int(flag), "n": own["n"].max()}
 
 
-def aggregate_ablation(find_files: FindFiles, config: Config) -> Values:
+def aggregate_ablation(config: Config, scores: Files) -> Values:
     """Aggregate the scores of the log-space ablation on the validation images (paper Table 9).
 
     PSNR, LPIPS and PSNR by region; `subtract_control` and `decide_criterion_b` add what follows.
     """
-    for value in average_images(find_files(schemas.VALIDATION_SCORES), NATIVE):
+    for value in average_images(scores, NATIVE):
         if value["metric"] == "lpips" or value["metric"].startswith("psnr"):
             yield value
 
@@ -206,7 +209,7 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
             yield {"arm": name, "metric": "criterion_b", "mean": int(met), "n": own["n"].max()}
 
 
-def aggregate_budget(find_files: FindFiles, config: Config) -> Values:
+def aggregate_budget(config: Config) -> Values:
     """Count the trainable parameters of every arm of the config; no run is needed."""
     # torch takes seconds to import, and the other aggregates do without.
     from ..models.native import count_arm_parameters
@@ -215,7 +218,7 @@ def aggregate_budget(find_files: FindFiles, config: Config) -> Values:
         yield {"arm": arm, "metric": "parameters", "value": count}
 
 
-def aggregate_structure(find_files: FindFiles, config: Config) -> Values:
+def aggregate_structure(config: Config) -> Values:
     """Measure what the code alone gives at the paper's sizes, whatever was run."""
     from ..models.structure import measure_structure
 
@@ -226,9 +229,9 @@ def aggregate_structure(find_files: FindFiles, config: Config) -> Values:
 # --- super-resolution -----------------------------------------------------------------------------
 
 
-def aggregate_asr_quality(find_files: FindFiles, config: Config) -> Values:
+def aggregate_asr_quality(config: Config, bicubic: Files, methods: Files) -> Values:
     """Aggregate PSNR-Y and SSIM-Y of every method, column and scale, and of bicubic (no seeds)."""
-    files = [*find_files(f"{schemas.BICUBIC_GRID}.csv"), *find_files(f"{schemas.GRID_FILE}.csv")]
+    files = [*bicubic, *methods]
     for fields, path in files:
         check_border(path, float(fields["scale"]), fields["dataset"], config)
     for value in average_images(files, SUPERRES):
@@ -246,10 +249,10 @@ def check_border(path: Path, scale: float, column: str, config: Config) -> None:
         )
 
 
-def aggregate_asr_latency(find_files: FindFiles, config: Config) -> Values:
+def aggregate_asr_latency(config: Config, timings: Files) -> Values:
     """Aggregate times and peak memory of every method, timed column and clock."""
     scale = format_scale(config["asr"]["timing"]["scale"])
-    for fields, path in find_files(f"{schemas.LATENCY_FILES}.csv"):
+    for fields, path in timings:
         for (_, clock, metric), value in read_latency(path).items():
             yield fields | {"scale": scale, "clock": clock, "metric": metric, "value": value}
 
@@ -257,14 +260,14 @@ def aggregate_asr_latency(find_files: FindFiles, config: Config) -> Values:
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def aggregate_runs(find_files: FindFiles, config: Config) -> Values:
+def aggregate_runs(config: Config, runs: Files, logs: Files) -> Values:
     """Collect one row for every run, in the order of the arms or methods table.
 
-    Imported runs have no times, and some no steps.
+    Imported runs have no log and no times, and some no steps.
     """
-    for fields, path in find_files(schemas.RUN_FILE):
-        metadata, log = read_metadata(path), path.with_name("log.csv")
-        logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
+    rows = {path.parent: read_rows(path, ("bandwidth",)) for _, path in logs}
+    for fields, path in runs:
+        metadata, logged = read_metadata(path), rows.get(path.parent)
         yield (
             fields
             | {key: metadata.get(key) for key in (*RUN_NUMBERS, "finished")}
@@ -280,7 +283,7 @@ def aggregate_runs(find_files: FindFiles, config: Config) -> Values:
 
 # --- writing --------------------------------------------------------------------------------------
 
-AGGREGATORS: dict[str, Callable[[FindFiles, Config], Values]] = {
+AGGREGATORS: dict[str, Callable[..., Values]] = {
     "native": aggregate_native,
     "budget": aggregate_budget,
     "structure": aggregate_structure,
@@ -295,7 +298,10 @@ AGGREGATORS: dict[str, Callable[[FindFiles, Config], Values]] = {
 
 def collect(name: str, results: Path, config: Config) -> Values:
     """Collect the values of an aggregate of `SCHEMAS` from the files below `results`."""
-    return AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
+    inputs = SCHEMAS[name].inputs
+    return AGGREGATORS[name](
+        config, *(find_files(name, results, config, pattern) for pattern in inputs)
+    )
 
 
 def write_all(names: Sequence[str], results: Path, config: Config, output: Path) -> None:

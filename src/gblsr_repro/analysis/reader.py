@@ -34,7 +34,7 @@ from ..errors import UserError
 from ..evaluation import BICUBIC, FAST, PAPER
 from ..files import read_csv
 from .provenance.differences import Provenance
-from .schemas import KEYS, RUN_COLUMNS, RUN_FOLDERS, SUMMARY, format_scale, list_columns
+from .schemas import KEYS, RUN_COLUMNS, RUN_FOLDERS, SUMMARY, list_columns
 from .statistics import Summary
 
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
@@ -105,10 +105,8 @@ def read(path: Path, name: str) -> Rows:
     """
     if name in RUN_FOLDERS.values():
         return read_numbers(path, RUN_COLUMNS).to_dict("records")
-    return [
-        dict.fromkeys(KEYS, "") | row | {"scale": format_scale(row.get("scale", ""))}
-        for row in read_numbers(path, SUMMARY, KEYS).to_dict("records")
-    ]
+    rows = read_numbers(path, SUMMARY, KEYS).to_dict("records")
+    return [dict.fromkeys(KEYS, "") | row for row in rows]
 
 
 # --- the aggregates of one folder -----------------------------------------------------------------

@@ -169,9 +169,6 @@ def find_files(
             yield fields, results / file
 
 
-def format_scale(scale: float | str) -> str:
+def format_scale(scale: float) -> str:
     """Format a scale factor as in file names and tables: 2, 2.5."""
-    try:
-        return f"{float(scale):g}"
-    except ValueError:
-        return str(scale)
+    return f"{scale:g}"
