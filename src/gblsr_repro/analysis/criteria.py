@@ -9,14 +9,17 @@ Budget: the trainable parameters of an arm lie within a band around the main arm
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from ..config import Config
 from ..evaluation.locality import are_all_met
 from .derived import gap, gap_to_best, read_value, share_of_slowest
 from .estimates import Estimate
+from .measured import Measured, OneOrMore
 from .metrics import LPIPS, PSNR
 from .reader import Aggregates
 
@@ -39,39 +42,65 @@ class Outcome:
     values: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class Bound:
+    """A number that a criterion measures on data sets, and its limit: below it, or else above.
+
+    The limit itself meets the criterion.
+    """
+
+    measure: Callable[[Measured, OneOrMore], Estimate]
+    limit: float
+    below: bool
+
+    def is_met(self, value: float | np.ndarray) -> Any:
+        """Return whether a number, or which of several, meet the criterion."""
+        return value <= self.limit if self.below else value >= self.limit
+
+
+def list_bounds(native: Config, baselines: Sequence[str]) -> dict[str, Bound]:
+    """List the bounds of all criteria but `COMPOSITE`, by the arms and limits of some settings."""
+    main, control, limits = native["main_arm"], native["control_arm"], native["criteria"]
+    psnr, lpips, contrast = QUALITY_PARTS
+    return {
+        psnr: Bound(
+            lambda run, sets: gap_to_best(run, main, baselines, PSNR, sets), -limits[psnr], False
+        ),
+        lpips: Bound(
+            lambda run, sets: gap_to_best(run, main, baselines, LPIPS, sets), limits[lpips], True
+        ),
+        contrast: Bound(
+            lambda run, sets: gap(run, main, control, PSNR.name, sets), limits[contrast], False
+        ),
+        INFERENCE_COST: Bound(
+            lambda run, sets: share_of_slowest(run, main, baselines, sets),
+            limits[INFERENCE_COST],
+            True,
+        ),
+    }
+
+
 def judge_criteria(source: Aggregates, config: Config) -> dict[str, Outcome]:
-    """Judge every criterion on the sets, and by the arms and bounds, of a configuration.
+    """Judge every criterion on the sets, and by the arms and limits, of a configuration.
 
     A baseline that was not measured makes the comparison with the best one unknown.
     """
-    native, baselines = config["native"], [*source.baselines]
-    criteria, sets = native["criteria"], [*native["data"]["evaluate"]]
-    main, control = native["main_arm"], native["control_arm"]
-    psnr, lpips, contrast = QUALITY_PARTS
-    measures: dict[str, tuple[bool, float, Callable[..., Estimate], tuple[Any, ...]]] = {
-        psnr: (False, -criteria[psnr], gap_to_best, (main, baselines, PSNR)),
-        lpips: (True, criteria[lpips], gap_to_best, (main, baselines, LPIPS)),
-        contrast: (False, criteria[contrast], gap, (main, control, PSNR.name)),
-        INFERENCE_COST: (True, criteria[INFERENCE_COST], share_of_slowest, (main, baselines)),
-    }
+    native, sets = config["native"], [*config["native"]["data"]["evaluate"]]
+    enough = native["criteria"]["datasets_required"]
     outcomes = {}
-    for name, (below, bound, compute, arguments) in measures.items():
-        values = {each: read_value(source, compute, *arguments, each) for each in sets}
-        met_on = {each: _check_bound(value, bound, below) for each, value in values.items()}
-        required = len(sets) if name == INFERENCE_COST else criteria["datasets_required"]
+    for name, bound in list_bounds(native, [*source.baselines]).items():
+        values = {each: read_value(source, bound.measure, each) for each in sets}
+        met_on = {
+            each: None if math.isnan(value) else bound.is_met(value)
+            for each, value in values.items()
+        }
+        required = len(sets) if name == INFERENCE_COST else enough
         outcomes[name] = Outcome(_decide(met_on, required), required, met_on, values)
     together = {
         each: are_all_met(outcomes[part].met_on[each] for part in QUALITY_PARTS) for each in sets
     }
-    required = criteria["datasets_required"]
-    outcomes[COMPOSITE] = Outcome(_decide(together, required), required, together, {})
+    outcomes[COMPOSITE] = Outcome(_decide(together, enough), enough, together, {})
     return outcomes
-
-
-def _check_bound(value: float, bound: float, below: bool) -> bool | None:
-    if math.isnan(value):
-        return None
-    return value <= bound if below else value >= bound
 
 
 def _decide(met_on: Mapping[str, bool | None], required: int) -> bool | None:

@@ -101,24 +101,20 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
     except NotMeasuredError as error:
         note = claim.note if claim.measure else ""
         return replace(described, reason=str(error), note=note)
-    row = replace(
+    differences = find_differences(claim, run, measured)
+    for difference in differences:
+        if difference.name == SHARED_GPU:
+            finding = Finding(Agreement.SHOWN, finding.values, reason=difference.sentence)
+    relevant = [each for each in differences if each.effect is not Effect.NONE]
+    verdict = decide(claim, finding.agreement, relevant)
+    qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
+    sentences = [each.sentence for each in relevant if claim.scope != Scope.STRUCTURE]
+    bounds = zip(finding.low.tolist(), finding.high.tolist(), strict=True)
+    return replace(
         described,
         measured=published.format_measured(finding.values),
         published_values=" ".join(map(repr, published.values)),
         measured_values=" ".join(map(repr, finding.values.tolist())),
-    )
-    differences = find_differences(claim, run, measured)
-    relevant = [each for each in differences if each.effect is not Effect.NONE]
-    sentences = "; ".join(each.sentence for each in relevant)
-    for difference in differences:
-        if difference.name == SHARED_GPU:
-            reason = difference.sentence
-            return replace(row, verdict=Verdict.NOT_JUDGED, reason=reason, differences=sentences)
-    verdict = decide(claim, finding.agreement, relevant)
-    qualifiers = [each.sentence for each in relevant if each.effect is Effect.QUALIFIES]
-    bounds = zip(finding.low.tolist(), finding.high.tolist(), strict=True)
-    return replace(
-        row,
         allowed=" ".join(format(value, ".4g") for value in finding.allowed),
         # Of numbers without noise there is none.
         interval=" / ".join(f"{low:+.3g} to {high:+.3g}" for low, high in bounds)
@@ -128,7 +124,7 @@ def judge(claim: Claim, run: Aggregates, paper: Aggregates) -> JudgedClaim:
         qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
         agreement="" if verdict in SHOWN_ALONE else finding.agreement,
         reason=finding.reason,
-        differences="" if claim.scope == Scope.STRUCTURE else sentences,
+        differences="; ".join(sentences),
     )
 
 
