@@ -150,9 +150,10 @@ def _compare_image_sets(sets: Sequence[Images], paper: Sequence[str]) -> str:
             texts.append(f"{images.title} in place of {get_dataset_title(images.stands_in_for)}")
         elif not images.complete:
             texts.append(f"{images.count} images of {images.title}")
-    if paper and not texts and [images.dataset for images in sets] != [*paper]:
-        texts = [images.title for images in sets]
-    return join_words(texts) if texts else ""
+    names = {images.dataset: images.title for images in sets}
+    if paper and not texts and [*names] != [*paper]:
+        texts = [*names.values()]
+    return join_words([*dict.fromkeys(texts)]) if texts else ""
 
 
 def _compare_devices(run: RunMetadata) -> Iterator[Difference]:

@@ -86,12 +86,18 @@ class RunMetadata:
         return _read_images(self._files.get(f"{self.benchmark}/arrays/{array}.json", {}))
 
     def read_evaluated(self) -> dict[str, list[Images]]:
-        """Read the image sets of every column: in super-resolution those timed, or scored."""
+        """Read the image sets of every column: in super-resolution all that were timed or scored.
+
+        Runs of one column have several where these are of different images, as in a record.
+        """
         columns = _list_evaluated(self.name, self.config)
         if self.benchmark == "native":
             return {column: self.read_array(column) for column in columns}
-        measured_on = {each["dataset"]: each for each in [*self.timings, *self.scores]}
-        return {column: _read_images(measured_on.get(column, {})) for column in columns}
+        found: dict[str, list[Images]] = {column: [] for column in columns}
+        for measured in [*self.timings, *self.scores]:
+            known = found[measured["dataset"]]
+            known += [images for images in _read_images(measured) if images not in known]
+        return found
 
 
 def _list_evaluated(name: str, config: Config) -> list[str]:
