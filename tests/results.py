@@ -28,8 +28,8 @@ from gblsr_repro.analysis.provenance.differences import Provenance
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import (
     KEYS,
+    RUN_AGGREGATES,
     RUN_FILE,
-    RUN_FOLDERS,
     SCHEMAS,
     expand_pattern,
     list_columns,
@@ -185,7 +185,7 @@ class Results:
     def add_run(self, **row: Any) -> None:
         """Add a run of an arm or a method."""
         benchmark = find_benchmark(row["arm"])
-        self.rows.setdefault(RUN_FOLDERS[benchmark], []).append({"benchmark": benchmark, **row})
+        self.rows.setdefault(RUN_AGGREGATES[benchmark], []).append({"benchmark": benchmark, **row})
 
     def add_locality(self, scale: float = 1.0) -> None:
         """Add the statistics of the diagnostic, the bandwidth varying `scale` times the usual."""

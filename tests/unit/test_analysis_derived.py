@@ -8,7 +8,7 @@ from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis import derived
 from gblsr_repro.analysis.criteria import compare_with_anchor, judge_criteria
-from gblsr_repro.analysis.metrics import LPIPS, PSNR
+from gblsr_repro.analysis.metrics import PSNR
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.analysis.statistics import Summary, mark_bold
 from gblsr_repro.analysis.training_time import add_up, list_published_trainings
@@ -31,18 +31,6 @@ NAN = math.nan
 def test_bold(cells, strong):
     column = [Summary(*cell) for cell in cells]
     assert mark_bold(column, PSNR, 0.05) == list(map(bool, strong))
-
-
-def test_ties_stand_behind_the_best_arm():
-    assert derived.find_best_arms(RUN, "kodak", PSNR, RUN.compared) == [
-        "gblsr_full",
-        "gblsr_scalar",
-    ]
-    (best,) = derived.find_best_arms(RUN, "kodak", LPIPS, RUN.baselines)
-    assert best == "liif"
-    assert derived.is_better(RUN, "kodak", LPIPS, "gblsr_scalar", best)
-    assert not derived.is_better(RUN, "kodak", LPIPS, best, "gblsr_scalar")
-    assert not derived.is_better(RUN, "kodak", PSNR, "gblsr_full", "gblsr_scalar")  # a tie
 
 
 def test_a_number_that_follows_from_an_absent_one_is_absent():

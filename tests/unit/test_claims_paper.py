@@ -25,7 +25,6 @@ from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.metrics import MARGINS
 from gblsr_repro.analysis.reader import Aggregates, get_key, read_paper_aggregates
 from gblsr_repro.analysis.schemas import OVER_SEEDS
-from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.config import load, merge, read_published_times, validate
 
 PAPER = read_paper_aggregates(load())
@@ -270,5 +269,5 @@ def test_a_spoiled_number_is_seen(
 
 
 def with_cell(run: Aggregates, kind: str, key: tuple[str, ...], **values: float) -> Aggregates:
-    source = Source(kind, key, "", "", Summary())
+    source = Source(kind, key, "", "")
     return altered(run, [source], lambda row: [{**row, **values}])

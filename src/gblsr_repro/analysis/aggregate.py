@@ -27,8 +27,8 @@ from .provenance.comparison import write_provenance
 from .reader import BICUBIC, NATIVE_TIMES, read_numbers, read_rows
 from .schemas import (
     KEYS,
+    RUN_AGGREGATES,
     RUN_COLUMNS,
-    RUN_FOLDERS,
     SCHEMAS,
     SUMMARY,
     PathFields,
@@ -329,7 +329,7 @@ def write_all(names: Sequence[str], results: Path, config: Config, output: Path)
 
 def compute(name: str, results: Path, config: Config) -> pd.DataFrame:
     """Compute the rows of one aggregate from the files below `results`."""
-    if name in RUN_FOLDERS.values():
+    if name in RUN_AGGREGATES.values():
         rows = collect(name, results, config)
         return pd.DataFrame(rows, columns=[*RUN_COLUMNS], dtype=object)
     return summarize_values(name, read_values(name, results, config), config)

@@ -22,6 +22,7 @@ from .estimates import (
     geometric_mean,
     highest_mean,
     lowest_mean,
+    maximum,
     mean,
     minimum,
 )
@@ -43,6 +44,18 @@ def read_value(source: Aggregates, compute: Callable[..., Estimate], *arguments:
         return float(compute(Measured(source), *arguments).values.item())
     except NotMeasuredError:
         return math.nan
+
+
+def share_of_training(
+    run: Measured, subjects: OneOrMore, milliseconds: Sequence[Estimate]
+) -> Estimate:
+    """Return the time to render all images once over that of the shortest training run.
+
+    `milliseconds` are the times of each data set by the arms or methods, of which the slowest
+    counts.
+    """
+    first, *rest = milliseconds
+    return maximum(sum(rest, first)) / 1000 / minimum(run.seconds(subjects))
 
 
 # --- native benchmark -----------------------------------------------------------------------------

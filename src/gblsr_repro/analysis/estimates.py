@@ -10,7 +10,7 @@ independent, which overstates the noise of terms that share a mean.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Source:
     key: CellKey
     dataset: str
     subject: str
-    cell: Summary
+    cell: Summary = field(default_factory=Summary)
 
 
 @dataclass(frozen=True)

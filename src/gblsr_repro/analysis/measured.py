@@ -12,7 +12,7 @@ import numpy as np
 from ..evaluation import PAPER
 from .estimates import Estimate, NotMeasuredError, Source
 from .reader import Aggregates
-from .schemas import KEYS, RUN_FOLDERS
+from .schemas import KEYS, RUN_AGGREGATES
 from .statistics import Summary, pool_spreads
 from .subjects import TIMED_SCALE
 
@@ -49,7 +49,7 @@ class Measured:
             return read
         (control,) = (n for n, arm in self.aggregates.arms.items() if arm.diagnostic == "control")
         key = control, metric.removeprefix("delta_")
-        compared = Source("ablation", key, VALIDATION, control, Summary())
+        compared = Source("ablation", key, VALIDATION, control)
         return replace(read, sources=[*read.sources, compared])
 
     def locality(self, arms: OneOrMore, statistic: str) -> Estimate:
@@ -120,7 +120,7 @@ class Measured:
     def _read_runs(self, subjects: OneOrMore, column: str) -> Estimate:
         is_method = _as_list(subjects)[0] in self.aggregates.methods
         return self._read_column(
-            RUN_FOLDERS["asr" if is_method else "native"], "arm", subjects, column
+            RUN_AGGREGATES["asr" if is_method else "native"], "arm", subjects, column
         )
 
     def _read_column(self, aggregate: str, key: str, names: OneOrMore, column: str) -> Estimate:
@@ -135,7 +135,7 @@ class Measured:
             if not known:
                 raise NotMeasuredError(f"{aggregate}.csv has no {column} of {name}")
             values += known
-            sources.append(Source(aggregate, (name, column), "", name, Summary()))
+            sources.append(Source(aggregate, (name, column), "", name))
         return Estimate.exact(values, sources)
 
     def require(self, aggregate: str) -> None:

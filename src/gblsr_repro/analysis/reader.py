@@ -34,7 +34,7 @@ from ..errors import UserError
 from ..evaluation import BICUBIC, FAST, PAPER
 from ..files import read_csv
 from .provenance.differences import Provenance
-from .schemas import KEYS, RUN_COLUMNS, RUN_FOLDERS, SUMMARY, list_columns
+from .schemas import KEYS, RUN_AGGREGATES, RUN_COLUMNS, SUMMARY, list_columns
 from .statistics import Summary
 
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
@@ -103,7 +103,7 @@ def read(path: Path, name: str) -> Rows:
 
     Raises `UserError` on a missing column, a cell that is no number, or two numbers of one name.
     """
-    if name in RUN_FOLDERS.values():
+    if name in RUN_AGGREGATES.values():
         return read_numbers(path, RUN_COLUMNS).to_dict("records")
     rows = read_numbers(path, SUMMARY, KEYS).to_dict("records")
     return [dict.fromkeys(KEYS, "") | row for row in rows]
@@ -188,7 +188,7 @@ class Aggregates:
 
     def runs(self, benchmark: str) -> pd.DataFrame:
         """Read the training runs of a benchmark; an empty frame where they were not aggregated."""
-        aggregate = RUN_FOLDERS[benchmark]
+        aggregate = RUN_AGGREGATES[benchmark]
         if self.has(aggregate):
             return self.frame(aggregate)
         return pd.DataFrame(columns=[*RUN_COLUMNS])

@@ -23,7 +23,7 @@ RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
     "peak_memory_mib", "device", "finished", "bandwidth", "released_by", "commit",
 )  # fmt: skip
-RUN_FOLDERS = {"native": "runs", "asr": "asr_runs"}
+RUN_AGGREGATES = {"native": "runs", "asr": "asr_runs"}
 """The aggregate of the runs of a benchmark."""
 
 RUN_FILE = "{benchmark}/runs/{subject}/seed{seed}/run.json"
@@ -110,7 +110,7 @@ def aggregate_path(name: str) -> str:
 
 def list_columns(name: str) -> list[str]:
     """List the columns of an aggregate: of numbers over seeds, or of runs."""
-    return [*(RUN_COLUMNS if name in RUN_FOLDERS.values() else (*KEYS, *SUMMARY))]
+    return [*(RUN_COLUMNS if name in RUN_AGGREGATES.values() else (*KEYS, *SUMMARY))]
 
 
 def find_jobs(names: Collection[str]) -> list[str]:

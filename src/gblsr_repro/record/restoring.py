@@ -7,7 +7,7 @@ from pathlib import Path
 from ..analysis import aggregate
 from ..analysis.provenance.comparison import compare_all
 from ..analysis.reader import Aggregates, convert_to_numbers
-from ..analysis.schemas import RUN_FOLDERS
+from ..analysis.schemas import RUN_AGGREGATES
 from ..config import complete, read_yaml
 from .sources import read_sources
 from .values import MAIN, read_tables
@@ -36,7 +36,7 @@ def restore(folder: Path, setup: str) -> Aggregates:
         summarized = aggregate.summarize_values(str(name), own, config)
         run.tables[str(name)] = summarized.to_dict("records")
     for benchmark, own in runs.groupby("benchmark"):
-        run.tables[RUN_FOLDERS[str(benchmark)]] = own.to_dict("records")
+        run.tables[RUN_AGGREGATES[str(benchmark)]] = own.to_dict("records")
     if setup == MAIN:
         for name in ("budget", "structure"):
             run.tables[name] = aggregate.compute(name, folder, config).to_dict("records")

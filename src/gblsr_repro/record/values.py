@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..analysis import aggregate
 from ..analysis.reader import NATIVE_TIMES, read_rows
-from ..analysis.schemas import OVER_SEEDS, RUN_COLUMNS, RUN_FOLDERS
+from ..analysis.schemas import OVER_SEEDS, RUN_AGGREGATES, RUN_COLUMNS
 from ..config import Config
 
 MAIN = "main"  # the setup by which claims are judged
@@ -37,7 +37,7 @@ def collect_tables(results: Path, config: Config, setup: str) -> Tables:
     values = [
         aggregate.read_values(name, results, config).assign(aggregate=name) for name in OVER_SEEDS
     ]
-    runs = [aggregate.compute(name, results, config) for name in RUN_FOLDERS.values()]
+    runs = [aggregate.compute(name, results, config) for name in RUN_AGGREGATES.values()]
     tables = {VALUES: pd.concat(values), RUN_TABLE: pd.concat(runs)}
     for name, table in tables.items():
         complete = table.assign(setup=setup)[RECORD_COLUMNS[name]].astype(object)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...config import load_protocol
 from ..criteria import QUALITY_PARTS, list_bounds
-from ..derived import gap, gap_to_best, lead, share_of_slowest
+from ..derived import gap, gap_to_best, lead, share_of_slowest, share_of_training
 from ..estimates import (
     Estimate,
     concatenate,
@@ -16,7 +16,6 @@ from ..estimates import (
     lowest_mean,
     maximum,
     mean,
-    minimum,
     span,
 )
 from ..measured import Measured, Measures, MeasuresByRow, OneOrMore
@@ -137,14 +136,10 @@ ARMS_COMPARED: Measures = {
 # --- inference time -------------------------------------------------------------------------------
 
 
-def compare_with_training(run: Measured) -> Estimate:
-    """Return the time to render all images once over that of the shortest training."""
-    first, *rest = (IMAGES[column] * run.native(column, ARMS, MS) for column in SETS)
-    return maximum(sum(rest, first)) / 1000 / minimum(run.seconds(ARMS))
-
-
 COST: Measures = {
-    "inference_native": compare_with_training,
+    "inference_native": lambda run: share_of_training(
+        run, ARMS, [IMAGES[column] * run.native(column, ARMS, MS) for column in SETS]
+    ),
     "cost_ratio": lambda run: share_of_slowest(run, SCALAR, BASELINES),
     "cost_quarter": lambda run: mean(share_of_slowest(run, SCALAR, BASELINES)),
     "slowest_is_liif": lambda run: (

@@ -14,6 +14,7 @@ from ..derived import (
     mean_speed,
     memory_saved,
     psnr_gaps,
+    share_of_training,
     speeds,
 )
 from ..estimates import (
@@ -21,7 +22,6 @@ from ..estimates import (
     concatenate,
     highest_mean,
     maximum,
-    minimum,
     relative_deviations,
     span,
 )
@@ -84,6 +84,9 @@ SUPERRES_QUALITY: Measures = {
 # --- speed ----------------------------------------------------------------------------------------
 
 
+SLOWEST = (LTE_SWINIR, LTE_RDN)
+
+
 def compare_production_ratios(run: Measured) -> Estimate:
     """Return the furthest factor between speed ratios by this package's clock and the paper's."""
     here, paper = (
@@ -93,20 +96,15 @@ def compare_production_ratios(run: Measured) -> Estimate:
     return maximum(concatenate(here / paper, paper / here))
 
 
-def compare_with_training(run: Measured) -> Estimate:
-    """Return the time to render all timed images once over that of the shortest training."""
-    slowest = (LTE_SWINIR, LTE_RDN)
-    first, *rest = (ASR_IMAGES[column] * run.asr_time(column, slowest) for column in TIMED)
-    return maximum(sum(rest, first)) / 1000 / minimum(run.seconds(slowest))
-
-
 def measure_spread(run: Measured, method: str) -> Estimate:
     """Return the spread of a method's times over seeds, in percent, on each of the three sets."""
     return relative_deviations(run.asr_time(TIMED, method))
 
 
 SPEED: Measures = {
-    "inference_asr": compare_with_training,
+    "inference_asr": lambda run: share_of_training(
+        run, SLOWEST, [ASR_IMAGES[column] * run.asr_time(column, SLOWEST) for column in TIMED]
+    ),
     "production_ratios": compare_production_ratios,
     "repeat_gblsr_asr": lambda run: measure_spread(run, BASE),
     "repeat_gblsr_asr_nole": lambda run: measure_spread(run, NOLE),

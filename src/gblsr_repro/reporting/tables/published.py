@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...analysis.reader import Aggregates, read_paper_aggregates, read_printed
-from ...analysis.schemas import RUN_FOLDERS
+from ...analysis.schemas import RUN_AGGREGATES
 from ...config import Config, Item, load_protocol
 from ..items import build_item
 from .sheet import Sheet
@@ -24,7 +24,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Sheet]) -
 
     Raises `UserError` when the paper has none.
     """
-    if item.needs in [(runs,) for runs in RUN_FOLDERS.values()]:
+    if item.needs in [(runs,) for runs in RUN_AGGREGATES.values()]:
         shown = [row.about[-1] for row in measured[0].groups[0].rows]
         return build_published_times(item.part, shown)
     paper = copy.deepcopy(load_protocol())

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from math import isnan
 
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import RUN_FOLDERS
+from ...analysis.schemas import RUN_AGGREGATES
 from ...analysis.training_time import (
     ABLATION_GROUP,
     BASELINES_GROUP,
@@ -39,7 +39,7 @@ TOTAL = "total"
 
 def build_training_time(source: Aggregates, benchmark: str) -> list[Sheet]:
     """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
-    source.require(source.table(RUN_FOLDERS[benchmark]), RUN_FOLDERS[benchmark], "rows")
+    source.require(source.table(RUN_AGGREGATES[benchmark]), RUN_AGGREGATES[benchmark], "rows")
     return [set_times(benchmark, sum_up_groups(source, benchmark))]
 
 
@@ -54,7 +54,7 @@ def set_times(benchmark: str, groups: Mapping[str, RunTotals]) -> Sheet:
     papers = {group: trainings for group, trainings in groups.items() if group != OWN}
     if not papers:
         raise UserError(
-            f"aggregates/{RUN_FOLDERS[benchmark]}.csv has no run of the paper's arms; train one "
+            f"aggregates/{RUN_AGGREGATES[benchmark]}.csv has no run of the paper's arms; train one "
             "first."
         )
     whole = add_up(papers.values())
