@@ -12,7 +12,7 @@ from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.images import convert_to_rgb, convert_to_tensor
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, exemplars, luma, timing
+from gblsr_repro.evaluation import asr, asr_latency, compute_border, exemplars, luma, timing
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
 
@@ -61,7 +61,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
     assert shaved["demo_set14_x3.json"] == 9  # the scale and the column's own 6
     assert shaved["demo_set5_x6.json"] == 6
-    assert asr.compute_border("set5", 2.5, config) == 3
+    assert compute_border("set5", 2.5, config) == 3
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == compute_sha256(run / "weights.safetensors")
@@ -91,7 +91,7 @@ def test_pictures_are_of_the_named_image_as_it_is_scored(config, tmp_path):
         for subject, folder in (("bicubic", tmp_path / "bicubic"), ("gblsr_asr_nole", tmp_path)):
             rows = {row["image"]: row for row in made.rows(folder / f"demo_{column}_x3.csv")}
             output = convert_to_tensor(shown[subject]) / 255
-            border = asr.compute_border(column, 3, config)
+            border = compute_border(column, 3, config)
             score = luma.score_image(output, convert_to_tensor(pair.high), border)
             assert score.psnr_y == pytest.approx(float(rows[name]["psnr_y"]), abs=0.02)
 

@@ -8,7 +8,6 @@ What was not measured has no row.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pandas as pd
 
 from ..config import Config, list_arms, load_protocol
 from ..errors import UserError
+from ..evaluation import compute_border
 from ..evaluation import locality as diagnostic
 from ..files import write_text
 from ..metadata import read_metadata
@@ -241,7 +241,7 @@ def aggregate_asr_quality(config: Config, bicubic: Files, methods: Files) -> Val
 def check_border(path: Path, scale: float, column: str, config: Config) -> None:
     """Raise `UserError` for scores without another border than the column's, by their metadata."""
     shaved = read_metadata(path.with_suffix(".json")).get("shaved")
-    wanted = math.ceil(scale) + config["asr"]["shave_extra"].get(column, 0)
+    wanted = compute_border(column, scale, config)
     if shaved != wanted:
         raise UserError(
             f"{path} was scored without {shaved} pixels at each border, but {column} leaves out "

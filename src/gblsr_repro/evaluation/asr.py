@@ -34,7 +34,7 @@ from ..errors import UserError, explain_memory_shortage
 from ..files import write_csv, write_json
 from ..models.asr.model import ASRModel
 from ..runs import load_matching_run
-from . import luma
+from . import compute_border, luma
 from .kept_rows import compute_rows
 
 ASR_SCORE_COLUMNS = ("image", "psnr_y", "ssim_y")
@@ -54,11 +54,6 @@ def build_pair(image: SourceImage, scale: float, downsampling: str) -> ImagePair
     pixels = image.load()
     low = resize.downscale(pixels, scale, downsampling)
     return ImagePair(image.name, low, resize.crop_to_scale(pixels, scale))
-
-
-def compute_border(column: str, scale: float, config: Config) -> int:
-    """Compute the pixels to shave off every side: the scale plus config asr.shave_extra."""
-    return int(np.ceil(scale)) + config["asr"]["shave_extra"].get(column, 0)
 
 
 Upsample = Callable[[np.ndarray, int, int], Tensor]

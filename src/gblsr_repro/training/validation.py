@@ -11,7 +11,8 @@ import torch
 
 from ..config import Config
 from ..data.sources import list_source_images
-from ..evaluation.asr import build_pair, build_upsampler, compute_border, score_pair
+from ..evaluation import compute_border
+from ..evaluation.asr import build_pair, build_upsampler, score_pair
 from ..files import read_csv, write_csv
 from ..models.asr.model import ASRModel
 from ..progress import log

@@ -33,8 +33,9 @@ MetadataByFile = Mapping[str, Json]
 
 def read_inputs(name: str, results: Path, config: Config) -> MetadataByFile:
     """Read the metadata below `results` that a provenance file of `SCHEMAS` is made from."""
-    arrays = ("train", "validation", *_list_evaluated(name, config))
-    files = [f"{SCHEMAS[name].benchmark}/arrays/{array}.json" for array in arrays]
+    benchmark = SCHEMAS[name].benchmark
+    evaluated = config["native"]["data"]["evaluate"] if benchmark == "native" else ()
+    files = [f"{benchmark}/arrays/{array}.json" for array in ("train", "validation", *evaluated)]
     files += [file for file in list_inputs(name, config) if file.endswith(".json")]
     return {file: read_metadata(results / file) for file in files if (results / file).is_file()}
 
@@ -86,26 +87,18 @@ class RunMetadata:
         return _read_images(self._files.get(f"{self.benchmark}/arrays/{array}.json", {}))
 
     def read_evaluated(self) -> dict[str, list[Images]]:
-        """Read the image sets of every column: in super-resolution all that were timed or scored.
+        """Read the image sets of every column: in super-resolution of all scores or timings.
 
-        Runs of one column have several where these are of different images, as in a record.
+        One column has several where its runs are of different images, as in a record.
         """
-        columns = _list_evaluated(self.name, self.config)
         if self.benchmark == "native":
+            columns = self.config["native"]["data"]["evaluate"]
             return {column: self.read_array(column) for column in columns}
-        found: dict[str, list[Images]] = {column: [] for column in columns}
+        found: dict[str, list[Images]] = {}
         for measured in [*self.timings, *self.scores]:
-            known = found[measured["dataset"]]
+            known = found.setdefault(measured["dataset"], [])
             known += [images for images in _read_images(measured) if images not in known]
         return found
-
-
-def _list_evaluated(name: str, config: Config) -> list[str]:
-    """List the evaluation columns of a provenance file."""
-    if SCHEMAS[name].benchmark == "native":
-        return list(config["native"]["data"]["evaluate"])
-    asr = config["asr"]
-    return list(asr["evaluate"] if RUN_FILE in SCHEMAS[name].inputs else asr["timing"]["datasets"])
 
 
 def _read_images(metadata: Json) -> list[Images]:
