@@ -14,7 +14,7 @@ TIMED = ("asr_latency_main", "asr_pareto_main", "asr_pareto_appendix")
 
 def test_quality_grid_with_bicubic_and_absent_cells(results):
     results.add_quality(["liif_rdn", "gblsr_asr"])
-    keys = {"dataset": "set5", "method": "bicubic", "scale": "2.0", "metric": "psnr_y"}
+    keys = {"dataset": "set5", "method": "bicubic", "scale": "2", "metric": "psnr_y"}
     results.add("asr_quality", 33.66, **keys)
     table = results.build(QUALITY)
     first, last = table.groups[0], table.groups[-1]

@@ -19,7 +19,6 @@ from .estimates import (
     Estimate,
     NotMeasuredError,
     concatenate,
-    geometric_mean,
     highest_mean,
     lowest_mean,
     maximum,
@@ -148,20 +147,6 @@ def speeds(
     return other / own
 
 
-def geometric_mean_speed(
-    run: Measured, method: str, reference: str, timing: TimedSets = PAPER_TIMING
-) -> Estimate:
-    """Return the geometric mean of these speeds."""
-    return geometric_mean(speeds(run, method, reference, timing))
-
-
-def mean_speed(
-    run: Measured, method: str, reference: str, timing: TimedSets = PAPER_TIMING
-) -> Estimate:
-    """Return the arithmetic mean of these speeds."""
-    return mean(speeds(run, method, reference, timing))
-
-
 def memory_saved(
     run: Measured, method: str, reference: str, timing: TimedSets = PAPER_TIMING
 ) -> Estimate:
@@ -184,20 +169,6 @@ def psnr_gaps(run: Measured, method: str, reference: str, cells: Iterable[GridCe
         for name in (method, reference)
     )
     return own - other
-
-
-def mean_psnr_gap(
-    run: Measured, method: str, reference: str, cells: Iterable[GridCell]
-) -> Estimate:
-    """Return the mean of these gaps."""
-    return mean(psnr_gaps(run, method, reference, cells))
-
-
-def lowest_psnr_gap(
-    run: Measured, method: str, reference: str, cells: Iterable[GridCell]
-) -> Estimate:
-    """Return the lowest of these gaps."""
-    return minimum(psnr_gaps(run, method, reference, cells))
 
 
 # --- beside the paper -----------------------------------------------------------------------------

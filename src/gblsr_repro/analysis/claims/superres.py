@@ -8,10 +8,6 @@ from ...evaluation import FAST
 from ..derived import (
     PAPER_TIMING,
     PEAK,
-    geometric_mean_speed,
-    lowest_psnr_gap,
-    mean_psnr_gap,
-    mean_speed,
     memory_saved,
     psnr_gaps,
     share_of_training,
@@ -20,8 +16,11 @@ from ..derived import (
 from ..estimates import (
     Estimate,
     concatenate,
+    geometric_mean,
     highest_mean,
     maximum,
+    mean,
+    minimum,
     relative_deviations,
     span,
 )
@@ -137,13 +136,13 @@ def compare_demands(run: Measured) -> Estimate:
 
 VARIANTS: Measures = {
     "shift_up_gblsr_asr_nf96_nole": lambda run: concatenate(
-        *(mean_psnr_gap(run, NF96_NOLE, BASE, cells) for cells in (TRAINED, UNTRAINED))
+        *(mean(psnr_gaps(run, NF96_NOLE, BASE, cells)) for cells in (TRAINED, UNTRAINED))
     ),
     "delta_worst_is_set5_x2": compare_worst_cell,
-    "nole_negligible": lambda run: abs(mean_psnr_gap(run, NOLE, BASE, TRAINED)),
+    "nole_negligible": lambda run: abs(mean(psnr_gaps(run, NOLE, BASE, TRAINED))),
     "nf48_cost_urban100_x4": lambda run: psnr_gaps(run, NF48_NOLE, BASE, [("urban100", "4")]),
     "nf48_slower_than_nole": lambda run: (
-        mean_speed(run, NF48_NOLE, BASE) - mean_speed(run, NOLE, BASE)
+        mean(speeds(run, NF48_NOLE, BASE)) - mean(speeds(run, NOLE, BASE))
     ),
     "urban100_most_demanding": compare_demands,
     "cells_base_gblsr_asr_nole": lambda run: speeds(run, NOLE, BASE),
@@ -157,18 +156,18 @@ VARIANTS: Measures = {
 SUPERRES_MEASURES = SUPERRES_QUALITY | SPEED | VARIANTS
 
 BASE_COMPARED: MeasuresByRow = {
-    "trained": lambda method, run: mean_psnr_gap(run, method, BASE, TRAINED),
-    "untrained": lambda method, run: mean_psnr_gap(run, method, BASE, UNTRAINED),
-    "worst": lambda method, run: lowest_psnr_gap(run, method, BASE, GRID),
-    "speed": lambda method, run: mean_speed(run, method, BASE),
+    "trained": lambda method, run: mean(psnr_gaps(run, method, BASE, TRAINED)),
+    "untrained": lambda method, run: mean(psnr_gaps(run, method, BASE, UNTRAINED)),
+    "worst": lambda method, run: minimum(psnr_gaps(run, method, BASE, GRID)),
+    "speed": lambda method, run: mean(speeds(run, method, BASE)),
     "saved": lambda method, run: memory_saved(run, method, BASE),
 }
 SUPERRES_CELLS: MeasuresByRow = {
-    "asr_latency_main {} speed_liif_rdn": lambda method, run: geometric_mean_speed(
-        run, method, LIIF_RDN
+    "asr_latency_main {} speed_liif_rdn": lambda method, run: geometric_mean(
+        speeds(run, method, LIIF_RDN)
     ),
-    "asr_latency_main {} speed_lte_swinir": lambda method, run: geometric_mean_speed(
-        run, method, LTE_SWINIR
+    "asr_latency_main {} speed_lte_swinir": lambda method, run: geometric_mean(
+        speeds(run, method, LTE_SWINIR)
     ),
     **{f"asr_pareto_main {{}} {name}": compute for name, compute in BASE_COMPARED.items()},
     **{f"asr_pareto_appendix {{}} {name}": compute for name, compute in BASE_COMPARED.items()},

@@ -10,14 +10,13 @@ from ...analysis.derived import (
     PEAK,
     GridCell,
     TimedSets,
-    geometric_mean_speed,
-    lowest_psnr_gap,
-    mean_psnr_gap,
-    mean_speed,
     memory_saved,
+    psnr_gaps,
     read_value,
+    speeds,
 )
-from ...analysis.estimates import Estimate
+from ...analysis.estimates import Estimate, geometric_mean, mean, minimum
+from ...analysis.measured import Measured
 from ...analysis.metrics import PSNR_Y
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
@@ -29,8 +28,8 @@ from ..names import name_dataset, select_methods
 from .sheet import Sheet, SheetColumn, SheetGroup, SheetRow, SheetValue
 from .superres_quality import MEGA, describe_parameters
 
-Comparison = Callable[..., Estimate]
-"""One of the functions of `derived` that compare a method with another."""
+Summarize = Callable[[Estimate], Estimate]
+"""One of the functions of `estimates` that make one number of several."""
 WIDTH = "r4.7em"
 """The type of the columns of Table 6."""
 
@@ -57,14 +56,24 @@ class Efficiency:
         """Read a time of a method in ms or its peak memory in MiB."""
         return self.source.cell("asr_latency", dataset, method, self.scale, self.clock, metric)
 
-    def compare_times(self, compute: Comparison, reference: str, method: str) -> Summary:
-        """Compare the times or the memory of a method with another's."""
-        return Summary(read_value(self.source, compute, method, reference, self.timing))
+    def compare_speed(self, summarize: Summarize, reference: str, method: str) -> Summary:
+        """Summarize the speeds of a method in units of another's, on the timed sets."""
 
-    def compare_quality(self, compute: Comparison, scales: Sequence[str], method: str) -> Summary:
-        """Compare the PSNR-Y of a method with that of base, on the cells of some scales."""
+        def measure(run: Measured) -> Estimate:
+            return summarize(speeds(run, method, reference, self.timing))
+
+        return Summary(read_value(self.source, measure))
+
+    def compare_memory(self, method: str) -> Summary:
+        """Compare the peak memory of a method with that of base."""
+        return Summary(read_value(self.source, memory_saved, method, self.base, self.timing))
+
+    def compare_quality(self, summarize: Summarize, scales: Sequence[str], method: str) -> Summary:
+        """Summarize the gaps of a method's PSNR-Y to that of base, on the cells of some scales."""
         cells = [cell for cell in self.list_cells(method) if cell[1] in scales]
-        return Summary(read_value(self.source, compute, method, self.base, cells))
+        return Summary(
+            read_value(self.source, lambda run: summarize(psnr_gaps(run, method, self.base, cells)))
+        )
 
     def list_cells(self, method: str) -> list[GridCell]:
         """List the cells (data set and scale factor) whose PSNR-Y both a method and base have."""
@@ -122,8 +131,8 @@ def _build_latency_columns(
     titles = {name: f"{name_dataset(source, 'asr', name)} ×{scale}" for name in sets}
     quality = {name: partial(efficiency.read_psnr, name, scale) for name in sets}
     times = {name: partial(efficiency.read_latency, name, "mean_ms") for name in sets}
-    speeds = {
-        name: partial(efficiency.compare_times, geometric_mean_speed, name)
+    speedups = {
+        name: partial(efficiency.compare_speed, geometric_mean, name)
         for name in _select_references(baselines)
     }
     # fmt: off
@@ -133,7 +142,7 @@ def _build_latency_columns(
         *(SheetColumn(f"ms_{name}", titles[name], read, WIDTH, 2, timed=True,
                       above="ms/img ↓") for name, read in times.items()),
         *(SheetColumn(f"speed_{name}", f"vs {baselines[name].name}", read, WIDTH, 2, "×",
-                      timed=True, above="Speed ↑") for name, read in speeds.items()),
+                      timed=True, above="Speed ↑") for name, read in speedups.items()),
     ]
     # fmt: on
 
@@ -184,11 +193,9 @@ def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:
     )
     others = [scale for scale in every if scale not in trained]
     inside, outside = (
-        partial(efficiency.compare_quality, mean_psnr_gap, scales) for scales in (trained, others)
+        partial(efficiency.compare_quality, mean, scales) for scales in (trained, others)
     )
-    speed, saved = (
-        partial(efficiency.compare_times, compute, base) for compute in (mean_speed, memory_saved)
-    )
+    speed, saved = partial(efficiency.compare_speed, mean, base), efficiency.compare_memory
     timed = efficiency.sets[-1]
     peak = partial(efficiency.read_latency, timed, PEAK)
     title = f"{name_dataset(source, 'asr', timed)} peak"
@@ -198,7 +205,7 @@ def _build_pareto_columns(efficiency: Efficiency) -> list[SheetColumn]:
         return Summary(source.parameters(method) / MEGA)
 
     def read_lowest(method: str) -> SheetValue:
-        lowest = efficiency.compare_quality(lowest_psnr_gap, every, method)
+        lowest = efficiency.compare_quality(minimum, every, method)
         return "n/a" if method == base else lowest
 
     # fmt: off
