@@ -133,20 +133,16 @@ def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
 # --- statistics ---------------------------------------------------------------------------------
 
 
-def test_pooled_test_agrees_with_scipy_on_samples():
-    a, b = [22.1, 22.5, 22.4], [22.9, 22.3, 22.8]
-    expected = stats.ttest_ind(a, b, equal_var=True).pvalue
-    found = (Summary(fmean(seeds), stdev(seeds), 3) for seeds in (a, b))
-    assert compute_pooled_p(*found) == pytest.approx(expected, rel=1e-12)
-
-
-def test_a_single_run_takes_the_deviation_of_the_papers_seeds():
+def test_a_deviation_is_pooled_and_a_single_run_takes_that_of_the_papers_seeds():
     seeds = [22.9, 22.3, 22.8]
     t = (22.1 - fmean(seeds)) / (stdev(seeds) * (1 + 1 / 3) ** 0.5)
     published = Summary(fmean(seeds), stdev(seeds), 3)
     p = compare_means(Summary(22.1, n=1), published)
     assert p == pytest.approx(2 * stats.t.sf(abs(t), 2), rel=1e-12)
     assert math.isnan(compute_pooled_p(Summary(22.1, n=1), published))
+    three = [22.1, 22.5, 22.4]  # with a deviation of their own, pooled with the other
+    p = compute_pooled_p(Summary(fmean(three), stdev(three), 3), published)
+    assert p == pytest.approx(stats.ttest_ind(three, seeds).pvalue, rel=1e-12)
 
 
 def test_threshold_is_the_protocol_s_t_of_2776():

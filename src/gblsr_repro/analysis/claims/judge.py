@@ -2,13 +2,12 @@
 
 A number is reproduced where it is the published one within a margin, or where the relation that the
 paper states holds, beyond the noise of seeds; `rules` has what fails and what seeds leave
-undecided. A number measured under conditions that say nothing
-about the paper's (such as other steps) gets no such verdict: the claim is shown with whether it
-would hold. Times and memory of another device say nothing at all about a claim. Conditions that
-leave a verdict possible (other training images) qualify it. Times are judged by the paper's
-clock (see `evaluation.latency`), and not at all where other processes used the GPU meanwhile.
-Claims about structure, such as parameter counts, depend on no conditions: they follow from the
-code, and no run reproduces them.
+undecided. A number measured under conditions that say nothing about the paper's (such as other
+steps) gets no such verdict: the claim is shown with whether it would hold. Times and memory of
+another device say nothing at all about a claim. Conditions that leave a verdict possible (other
+training images) qualify it. Times are judged by the paper's clock (see `evaluation.latency`), and
+not at all where other processes used the GPU meanwhile. Claims about structure, such as parameter
+counts, depend on no conditions: they follow from the code, and no run reproduces them.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def _compare_evaluated_images(run: RunMetadata) -> Iterator[Difference]:
     paper = _get_paper_images(run)["evaluate"]
     # Times of super-resolution depend on the sizes of the images; native images have one size.
     sized = run.benchmark == "asr" and not _is_of_blank_images(run)
-    scopes = run.select_scopes("quality", *["latency"] * sized)
+    scopes = run.select_scopes(*(("quality", "latency") if sized else ("quality",)))
     for column, sets in run.read_evaluated().items():
         others = [f"other pixels in {list_some(i.other_pixels)}" for i in sets if i.other_pixels]
         is_crop = bool(sets) and all(i.dataset in CENTER_CROPS and i.complete for i in sets)
