@@ -64,18 +64,24 @@ def list_bounds(native: Config, baselines: Sequence[str]) -> dict[str, Bound]:
     psnr, lpips, contrast = QUALITY_PARTS
     return {
         psnr: Bound(
-            lambda run, sets: gap_to_best(run, main, baselines, PSNR, sets), -limits[psnr], False
+            lambda run, sets: gap_to_best(run, main, baselines, PSNR, sets),
+            limit=-limits[psnr],
+            below=False,
         ),
         lpips: Bound(
-            lambda run, sets: gap_to_best(run, main, baselines, LPIPS, sets), limits[lpips], True
+            lambda run, sets: gap_to_best(run, main, baselines, LPIPS, sets),
+            limit=limits[lpips],
+            below=True,
         ),
         contrast: Bound(
-            lambda run, sets: gap(run, main, control, PSNR.name, sets), limits[contrast], False
+            lambda run, sets: gap(run, main, control, PSNR.name, sets),
+            limit=limits[contrast],
+            below=False,
         ),
         INFERENCE_COST: Bound(
             lambda run, sets: share_of_slowest(run, main, baselines, sets),
-            limits[INFERENCE_COST],
-            True,
+            limit=limits[INFERENCE_COST],
+            below=True,
         ),
     }
 

@@ -79,10 +79,10 @@ def open_array(path: Path) -> tuple[NDArray[np.uint8], list[dict[str, str]], dic
 class ImageArray:
     """A standardized array of images with its index and description.
 
-    `images` is uint8 (N, S, S, 3) RGB, memory-mapped. `index` has one row per image
-    with the keys position, dataset, name, width, height, sha256 (the last three of the source
-    file: pixels before standardizing, and its checksum), all as text. `description` is the content
-    of the .json beside the array.
+    `images` is uint8 (N, S, S, 3) RGB, memory-mapped. `index` has one row per image with the keys
+    position, dataset, name, width, height, sha256 (the last three of the source file: pixels before
+    standardizing, and its checksum), all as text. `description` is the content of the .json beside
+    the array.
     """
 
     images: NDArray[np.uint8]

@@ -21,7 +21,7 @@ A model is timed by two clocks:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import product
@@ -141,10 +141,7 @@ class Timer:
                 **timed.facts,
                 "gpu_shared": _summarize_sharing(rows[name], f"{label}: the times of {name}"),
                 "not_timed": not_timed[name],
-                "decoder_paths": {
-                    clock: [*dict.fromkeys(r["path"] for r in rows[name] if r["clock"] == clock)]
-                    for clock in clocks
-                },
+                "decoder_paths": {clock: _list_paths(rows[name], clock) for clock in clocks},
                 "depends_on": {**dependencies, **timed.dependencies},
             }
             write_json(output / f"{name}.json", description)
@@ -206,6 +203,11 @@ class Timer:
                 f"{largest.name} would take about {needed / 2**30:.1f} GiB with gradients recorded "
                 f"and {free / 2**30:.1f} GiB are free"
             )
+
+
+def _list_paths(rows: Iterable[Mapping[str, Any]], clock: str) -> list[str]:
+    """List the distinct paths that the model took by a clock."""
+    return [*dict.fromkeys(row["path"] for row in rows if row["clock"] == clock)]
 
 
 def _summarize_sharing(rows: Sequence[Mapping[str, Any]], times: str) -> bool | None:

@@ -173,8 +173,7 @@ def _list_inputs(folder: Path, output: Path, is_input: Callable[[Path], bool]) -
     """Return the files of a folder and its subfolders to convert, by name; log what is passed over.
 
     Links to folders and `output` below the folder are not looked into; a link that leads nowhere is
-    passed over. Raises `UserError` where a
-    subfolder cannot be read.
+    passed over. Raises `UserError` where a subfolder cannot be read.
     """
 
     def refuse(error: OSError) -> None:

@@ -126,7 +126,7 @@ class Decoder(Component):
             raise UserError(f"{name} gives colors of {found} in place of {shape}; correct it.")
 
 
-class Model(nn.Module):
+class Model(nn.Module, ABC):
     """An encoder with a decoder; `path` is that of the last call, `name` the trained row's key.
 
     Images and colors are RGB with values in [0, 1], colors unclamped. On the plain path the encoder
@@ -196,9 +196,9 @@ class Model(nn.Module):
         """Count the trainable parameters of an arm or method, from its shapes alone."""
         return count_parameters(cls.build_shapes(row, config))
 
+    @abstractmethod
     def prepare_images(self, images: Tensor) -> Tensor:
         """Convert images (B, 3, H, W) into the input of the encoder."""
-        raise NotImplementedError
 
     def encode(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode images (B, 3, H, W) into features (B, D, h, w)."""
