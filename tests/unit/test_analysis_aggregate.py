@@ -73,11 +73,13 @@ def test_time_and_parameters_stand_beside_quality(tmp_path, config):
     )
     row = "set14,a,fast,1,9,0,3,4,100,50"
     leave_table(tmp_path / "native/latency/liif/seed0/set14.csv", TIMES, row)
+    leave_table(tmp_path / "native/latency/liif/seed0/urban100.csv", TIMES)  # memory for no clock
     found = made("native", tmp_path, config, tmp_path)
     assert found["kodak", "liif", "inference_ms"].mean == pytest.approx(3.0)
     assert found["kodak", "liif", "fast_ms"].mean == pytest.approx(20.0)
     assert ("set14", "liif", "inference_ms") not in found  # fast does not stand in
     assert found["set14", "liif", "fast_ms"].mean == pytest.approx(9.0)
+    assert {metric for column, _, metric in found if column == "urban100"} == {"params"}
     assert found["urban100", "liif", "params"].mean == 989955
 
 

@@ -24,7 +24,7 @@ from ..wording import format_commit, suggest
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
 from .provenance.comparison import write_provenance
-from .reader import BICUBIC, NATIVE_TIMES, read_numbers, read_rows
+from .reader import BICUBIC, NATIVE_TIMES, convert_to_numbers, read_numbers, read_rows
 from .schemas import (
     KEYS,
     RUN_AGGREGATES,
@@ -62,9 +62,12 @@ def read_latency(path: Path) -> pd.Series:
     """Read the timings of one run: times in ms and memory in MiB by (dataset, clock, metric).
 
     Times are means over the images of a data set; the peak memory is the highest of any image.
+    There are none where the memory sufficed for no clock.
     """
     keys = ["dataset", "image", "clock"]
-    table = read_numbers(path, (*keys, *LATENCY_METRICS), keys)
+    columns = [*keys, *LATENCY_METRICS]
+    rows = pd.DataFrame(read_rows(path, columns, keys), columns=columns)
+    table = convert_to_numbers(rows, path)
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
     return table.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
