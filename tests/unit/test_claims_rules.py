@@ -146,5 +146,6 @@ def test_the_paper_s_numbers_are_shown_as_printed() -> None:
     assert str(Published.parse("<= 1528")) == "≤ 1,528"
     assert Published.parse("> 0").format_measured([0.02814]) == "0.0281"
     assert Published.parse("-0.091").format_measured([0.155]) == "+0.155"  # signed as published
+    assert Published.parse("+0.126").format_measured([-0.0004]) == "+0.000"  # as the tables have it
     with pytest.raises(ValueError, match="not made of numbers"):
         Published.parse("about 3")

@@ -57,7 +57,7 @@ class Published:
     def format(self, values: Iterable[float]) -> str:
         """Format values as the paper prints its own."""
         form = (
-            f"{'+' if self.signed else ''}{',' * (self.style == 'f')}.{self.decimals}{self.style}"
+            f"{'+' if self.signed else ''}z{',' * (self.style == 'f')}.{self.decimals}{self.style}"
         )
         return " / ".join(format(value, form) for value in values)
 
