@@ -1,5 +1,6 @@
 """Native tables follow other winners, ties, fewer seeds, absent numbers and new rows."""
 
+import math
 import shutil
 
 import pytest
@@ -114,6 +115,19 @@ def test_winners_name_ties_best_first_and_bold_clear_gaps(results):
     results.set_native()
     single = results.build_cells("winners")
     assert single["Kodak"][2] == "+4.000"  # not bold: one seed allows no test
+
+
+def test_the_caption_says_what_no_test_can_join(results):
+    """The best of a column may be an arm of one seed, beside which the test has no say."""
+    results.set_native({("kodak", "gblsr_full", "psnr"): (30.001, 0.1)})
+    everywhere = results.build("main_kodak").caption.text
+    for row in results.rows["native"]:
+        if row["arm"] == "gblsr_full":
+            row |= {"std": math.nan, "n": 1}
+    assert results.build_cells("main_kodak")["GB-LSR-Full"][0] == "**30.001**"
+    assert results.build_cells("main_kodak")["**GB-LSR-Scalar** (main)"][0] == "30.000 ± 0.100"
+    assert "one seed are not tested" in results.build("main_kodak").caption.text
+    assert "not tested" not in everywhere
 
 
 def test_fairness_orders_by_rank_and_names_offenders(results):

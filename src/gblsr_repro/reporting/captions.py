@@ -117,11 +117,13 @@ def _format_seeds(counts: Mapping[str, Iterable[int]]) -> str:
 
 def explain_bold(significance: float, columns: Iterable[Summaries]) -> str:
     """Explain the bold numbers of a table with a test between the cells of each column."""
-    if not any(sum(cell.spread for cell in cells) > 1 for cells in columns):
+    tested = [[cell.spread for cell in cells if cell.measured] for cells in columns]
+    if not any(sum(spreads) > 1 for spreads in tested):
         return "Bold: the best of a column and exact ties (too few seeds for a test)"
+    exception = "" if all(map(all, tested)) else "; arms of one seed are not tested"
     return (
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "
-        f"{100 * significance:g}% does not distinguish from it"
+        f"{100 * significance:g}% does not distinguish from it{exception}"
     )
 
 
