@@ -119,6 +119,21 @@ def test_a_job_reads_the_settings_that_its_output_is_said_to_follow_from(
     assert watched.seen - followed - allowed == set()
 
 
+@pytest.mark.parametrize(
+    ("rule", "subject"),
+    [("asr_evaluate", None), ("asr_bicubic", None), ("asr_latency", METHODS["liif_rdn"])],
+)
+def test_an_evaluation_set_less_measures_no_other_again(rule, subject):
+    paper = configuration.load()
+    asked = collect.collect_dependencies(rule, subject, paper)
+    for column in paper["asr"]["evaluate"]:
+        timed = [name for name in paper["asr"]["timing"]["datasets"] if name != column]
+        less = made.nested({f"asr.evaluate.{column}": None, "asr.timing.datasets": timed})
+        fewer = configuration.complete(configuration.merge(paper, less))
+        assert column not in fewer["asr"]["evaluate"]
+        assert collect.collect_dependencies(rule, subject, fewer) == asked
+
+
 # --- the classes of models ------------------------------------------------------------------------
 
 

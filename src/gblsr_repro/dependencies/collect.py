@@ -28,6 +28,7 @@ from ..config import (
     is_imported,
     list_arms,
     list_timed_datasets,
+    load_protocol,
     locate_row,
     read_image_sizes,
 )
@@ -225,10 +226,18 @@ def list_extra_borders(subject: Subject, config: Config) -> dict[str, int]:
 
     The files of scores are named by data set: one that another column shows is measured again.
     """
-    asr = config["asr"]
-    columns = asr["evaluate"] if subject is None else [subject]
-    borders = {asr["evaluate"][name]: asr["shave_extra"].get(name, 0) for name in columns}
+    datasets = map_columns(config)
+    columns: Iterable[Any] = datasets if subject is None else [subject]
+    borders = {datasets[name]: config["asr"]["shave_extra"].get(name, 0) for name in columns}
     return {dataset: border for dataset, border in borders.items() if border}
+
+
+def map_columns(config: Config) -> dict[str, str]:
+    """Map the columns of super-resolution to data sets, with those that the config leaves out.
+
+    So that nothing is measured again of the others, where one of the paper's is left out.
+    """
+    return load_protocol()["asr"]["evaluate"] | config["asr"]["evaluate"]
 
 
 def digest_image_sizes(config: Config) -> str:
@@ -236,7 +245,7 @@ def digest_image_sizes(config: Config) -> str:
 
     Widths and heights count as texts, as when runs of 0.3.0 were timed.
     """
-    names = {*config["asr"]["evaluate"].values(), *list_timed_datasets(config)}
+    names = {*map_columns(config).values(), *list_timed_datasets(config)}
     rows = (
         f"ImageSize(dataset={size.dataset!r}, image={size.image!r}, width='{size.width}', "
         f"height='{size.height}')"
