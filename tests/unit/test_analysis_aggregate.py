@@ -111,10 +111,10 @@ def test_seeds_must_share_their_images(tmp_path, config):
 def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
     header = "image,psnr_y,ssim_y"
     root = tmp_path / "asr" / "metrics"
-    leave_table(root / "bicubic/set5_x2.csv", header, "a,33,0.9", "b,34,0.8", shaved=2)
+    leave_table(root / "bicubic/set5_x2.csv", header, "a,33,0.9", "b,34,0.8")
     for seed, value in ((0, 36), (1, 38), (2, 40)):
         path = root / f"gblsr_asr/seed{seed}/set5_x2.csv"
-        leave_table(path, header, f"a,{value},0.9", "b,38,1", shaved=2)
+        leave_table(path, header, f"a,{value},0.9", "b,38,1")
     found = made("asr_quality", tmp_path, config, tmp_path)
     assert found["set5", "bicubic", "2", "psnr_y"].mean == pytest.approx(33.5)
     assert math.isnan(found["set5", "bicubic", "2", "psnr_y"].std)
@@ -122,15 +122,37 @@ def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
     assert (ours.mean, ours.std, ours.n) == (pytest.approx(38.0), pytest.approx(1.0), 3)
 
 
-def test_scores_with_the_border_of_another_column_are_refused(tmp_path, config):
-    """As after the data set of one column was given to another."""
-    path = tmp_path / "asr/metrics/bicubic/set5_x2.csv"
-    table = path, "image,psnr_y,ssim_y", "a,33,0.9"
-    leave_table(*table, shaved=2)
-    assert made("asr_quality", tmp_path, config, tmp_path)
-    leave_table(*table, shaved=8)
-    with pytest.raises(UserError, match=r"without 8 pixels at each border, but set5 leaves out 2"):
-        made("asr_quality", tmp_path, config, tmp_path)
+ASR_SCORES = ("image,psnr_y,ssim_y", "a,33,0.9")
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "file", "table", "name", "now", "other"),
+    [
+        ("native", "native/metrics/liif/seed0/kodak", (SCORES, "a,20,0.5,0.6,0.2,4,21"),
+         "native.metrics.ssim_sigma", 1.5, 2.0),
+        ("native", "native/metrics/liif/seed0/kodak", (SCORES, "a,20,0.5,0.6,0.2,4,21"),
+         "weights_sha256", "of the run", "of an earlier one"),
+        ("native", "native/latency/liif/seed0/kodak", (TIMES, "kodak,a,paper,1,2,0,3,4,100,50"),
+         "latency.passes", 50, 5),
+        ("asr_latency", "asr/latency/liif_rdn/seed0/set14", (TIMES, "set14,a,fast,1,2,0,3,4,9,50"),
+         "version", 1, 0),
+        ("asr_quality", "asr/metrics/liif_rdn/seed0/set5_x2", ASR_SCORES,
+         "asr.downsampling", "matlab", "pil"),
+        # As after the data set of one column was given to another.
+        ("asr_quality", "asr/metrics/bicubic/set5_x2", ASR_SCORES, "borders", {}, {"set5": 6}),
+    ],
+)  # fmt: skip
+def test_scores_and_times_of_other_settings_or_weights_are_refused(
+    tmp_path, config, aggregate, file, table, name, now, other
+):
+    leave_run(tmp_path, "liif", weights_sha256="of the run")
+    path = leave_table(tmp_path / f"{file}.csv", *table, depends_on={name: now})
+    assert made(aggregate, tmp_path, config, tmp_path)
+    leave_table(path, *table, depends_on={name: other})
+    with pytest.raises(UserError, match=rf"{file}.csv was measured with {name} = ") as refused:
+        made(aggregate, tmp_path, config, tmp_path)
+    folder = tmp_path.joinpath(*file.split("/")[:2])
+    assert f"restore that, or delete {folder} and run again" in str(refused.value)
 
 
 def test_super_resolution_latency_keeps_the_clocks_and_the_highest_memory(tmp_path, config):

@@ -8,18 +8,19 @@ What was not measured has no row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..config import Config, list_arms, load_protocol
+from ..config import Config, list_arms, list_methods, load_protocol
+from ..dependencies import collect_dependencies, update_identity
 from ..errors import UserError
-from ..evaluation import compute_border
 from ..evaluation import locality as diagnostic
 from ..files import write_text
-from ..metadata import read_metadata
+from ..metadata import METADATA_FILE, read_metadata
 from ..wording import format_commit, suggest
 from . import schemas
 from .metrics import NATIVE, SUPERRES, Metric
@@ -234,22 +235,8 @@ def aggregate_structure(config: Config) -> Values:
 
 def aggregate_asr_quality(config: Config, bicubic: Files, methods: Files) -> Values:
     """Aggregate PSNR-Y and SSIM-Y of every method, column and scale, and of bicubic (no seeds)."""
-    files = [*bicubic, *methods]
-    for fields, path in files:
-        check_border(path, float(fields["scale"]), fields["dataset"], config)
-    for value in average_images(files, SUPERRES):
+    for value in average_images([*bicubic, *methods], SUPERRES):
         yield {"method": BICUBIC} | value
-
-
-def check_border(path: Path, scale: float, column: str, config: Config) -> None:
-    """Raise `UserError` for scores without another border than the column's, by their metadata."""
-    shaved = read_metadata(path.with_suffix(".json")).get("shaved")
-    wanted = compute_border(column, scale, config)
-    if shaved != wanted:
-        raise UserError(
-            f"{path} was scored without {shaved} pixels at each border, but {column} leaves out "
-            f"{wanted}; delete the file and run again."
-        )
 
 
 def aggregate_asr_latency(config: Config, timings: Files) -> Values:
@@ -301,10 +288,37 @@ AGGREGATORS: dict[str, Callable[..., Values]] = {
 
 def collect(name: str, results: Path, config: Config) -> Values:
     """Collect the values of an aggregate of `SCHEMAS` from the files below `results`."""
-    inputs = SCHEMAS[name].inputs
-    return AGGREGATORS[name](
-        config, *(find_files(name, results, config, pattern) for pattern in inputs)
-    )
+    inputs = [[*find_files(name, results, config, pattern)] for pattern in SCHEMAS[name].inputs]
+    for fields, path in chain.from_iterable(inputs):
+        if path.suffix == ".csv" and path.with_suffix(".json").is_file():
+            check_record(path, results, fields, config)
+    return AGGREGATORS[name](config, *inputs)
+
+
+def check_record(path: Path, results: Path, fields: PathFields, config: Config) -> None:
+    """Raise `UserError` for scores or times of other settings, versions or weights.
+
+    By the record beside them: Snakemake knows this of what it made, not of what was copied.
+    """
+    benchmark, kind, *inside = path.relative_to(results).parts[:-1]
+    rows: Mapping[str, Any] = list_arms(config) if benchmark == "native" else list_methods(config)
+    rule, subject = {
+        ("native", "metrics"): ("evaluate", None),
+        ("native", "latency"): ("latency", rows.get(inside[0])),
+        ("asr", "metrics"): ("asr_bicubic", fields.get("dataset")),
+        ("asr", "latency"): ("asr_latency", rows.get(inside[0])),
+    }[benchmark, kind]
+    expected = collect_dependencies(rule, subject, config)
+    run = results.joinpath(benchmark, "runs", *inside, METADATA_FILE)
+    if run.is_file():
+        expected["weights_sha256"] = read_metadata(run).get("weights_sha256")
+    recorded = update_identity(read_metadata(path.with_suffix(".json")).get("depends_on", {}))
+    for key, value in expected.items():
+        if recorded.get(key, value) != value:
+            raise UserError(
+                f"{path} was measured with {key} = {recorded[key]}, but now it is {value}; "
+                f"restore that, or delete {results / benchmark / kind} and run again."
+            )
 
 
 def write_all(names: Sequence[str], results: Path, config: Config, output: Path) -> None:
