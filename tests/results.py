@@ -37,6 +37,7 @@ from gblsr_repro.analysis.schemas import (
 from gblsr_repro.analysis.subjects import ARMS, SETS, TIMED
 from gblsr_repro.config import (
     find_row,
+    list_items,
     load,
     read_arms,
     read_datasets,
@@ -360,6 +361,16 @@ class Results:
         if name.endswith(build.BESIDE_PAPER):
             return build.build_beside_paper(self.read(), item)
         return build.build_tables(self.read(), item)
+
+    def build_allowed(self, *aggregates: str) -> set[str]:
+        """Build all tables of some aggregates that the configuration allows; return their names."""
+        names = {
+            name
+            for name, item in list_items(self.config).items()
+            if item.kind == "table" and item.needs and {*item.needs} <= {*aggregates}
+        }
+        assert all(self.build_all(name) for name in names)
+        return names
 
     def build_cells(self, name: str) -> dict[str, list[str]]:
         """Build a table; return its cells by the label of their row."""

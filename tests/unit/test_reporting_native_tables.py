@@ -88,6 +88,9 @@ def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(
     times = results.build_cells("compute_native")
     assert times["**Total**"][0] == "**10**"
     assert times["Not of the paper and not in the total (Mine; 1 arm × 1 seed)"][0] == "1"
+    results.config["native"]["arms"] = ["mine"]
+    results.set_native(arms=["mine"])
+    results.build_allowed("native", "runs")
 
 
 def test_rows_of_an_arm_that_was_taken_out_are_left_out(results):

@@ -67,6 +67,8 @@ def test_a_method_of_the_users_has_rows_and_is_not_compared(results, monkeypatch
     assert "vs LIIF-RDN" in timed.header[1]
     assert "vs Mine" not in timed.header[1]
     assert [row.cells[-1] for row in timed.rows] == ["1.00×", "2.00×", "4.00×"]
+    results.config["asr"] |= {"methods": ["mine"], "scales": [2, 3, 4]}
+    results.build_allowed("asr_quality", "asr_latency", "asr_runs")
 
 
 def test_variants_are_compared_on_the_cells_both_have(results):

@@ -19,6 +19,7 @@ from .rows import (
     split_words,
 )
 from .tables import (
+    OWN,
     Config,
     find_repository_root,
     get_dataset_title,
@@ -61,11 +62,12 @@ class Item(TableRow):
     its argument where the function makes several items (an evaluation column, a benchmark); `kind`
     is table or figure; `benchmark` is native, asr or both; `paper` its number in the paper, or
     Extra; `needs` the aggregates that it reads; `subject` what the config must have for it beyond
-    any arm or method (an arm's diagnostic or group, a method's group and table, one that is trained
-    here, an untrained scale, a timed column); `compared` says whether <item>_vs_paper with the
-    published values is made, too; `interpretations` names the entries of docs/interpretations.md
-    that it depends on; `scopes` the scopes of its numbers; `caption_adds` the sentences that its
-    caption adds about them: spread, baselines; `caption` the text after its title.
+    any arm or method (an arm's diagnostic or group, a method's group and table, one of the paper's
+    that the main tables compare or that is trained here, an untrained scale, a timed column);
+    `compared` says whether <item>_vs_paper with the published values is made, too;
+    `interpretations` names the entries of docs/interpretations.md that it depends on; `scopes` the
+    scopes of its numbers; `caption_adds` the sentences that its caption adds about them: spread,
+    baselines; `caption` the text after its title.
     """
 
     item: RowName
@@ -99,9 +101,11 @@ def list_items(config: Config) -> dict[str, Item]:
     asr = config["asr"]
     arms, methods = list_arms(config), list_methods(config)
     subjects: set[str] = {word for arm in arms.values() for word in (arm.diagnostic, arm.group)}
+    subjects |= {"compared arm" for a in arms.values() if a.in_benchmark and a.group != OWN}
     subjects |= {f"{method.group} {method.table}" for method in methods.values()}
-    subjects |= {"trained arm" for arm in arms.values() if not is_imported(arm, config)}
-    subjects |= {"trained method" for row in methods.values() if not is_imported(row, config)}
+    for name, rows in (("arm", arms), ("method", methods)):
+        papers = [row for row in rows.values() if row.group != OWN]
+        subjects |= {f"trained {name}" for row in papers if not is_imported(row, config)}
     subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
     if "paper" in config["latency"]["clocks"]:
         subjects |= {"paper clock"}
