@@ -231,7 +231,7 @@ def test_ablation_compares_with_the_control_seed_by_seed(tmp_path, config):
 def provenance(results, config, *kinds):
     folder = results / "aggregates"
     aggregate.write_all(kinds, results, config, folder)
-    return Provenance.read(folder)
+    return Provenance.read(folder.glob("provenance_*.json"))
 
 
 def find_sentences(found, scope):

@@ -234,4 +234,4 @@ def test_the_same_in_both_benchmarks_is_told_once() -> None:
 def test_a_file_of_another_form_is_one_sentence(tmp_path: Path) -> None:
     write_json(tmp_path / "provenance_native.json", {"preset": "paper", "native": {}})
     with pytest.raises(UserError, match="make the aggregates again"):
-        Provenance.read(tmp_path)
+        Provenance.read(tmp_path.iterdir())

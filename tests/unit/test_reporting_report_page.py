@@ -16,7 +16,7 @@ from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.stated import CLAIMS
 from gblsr_repro.analysis.claims.verdicts import read_claims
 from gblsr_repro.cli import main
-from gblsr_repro.config import load
+from gblsr_repro.config import load, merge
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
 from gblsr_repro.reporting.claims import VERDICT_STYLES
@@ -125,6 +125,23 @@ def test_the_page_has_every_claim_and_table(page: Tree) -> None:
     assert all(frame["aria-label"] for frame in frames)
     assert {a.get("scope") for a in page.tags("th")} == {"col", "row", "colgroup", "rowgroup"}
     assert "22.312 ± 0.204" in page.text
+
+
+def test_what_an_earlier_config_left_is_not_of_this_run(tmp_path):
+    build_paper_run(tmp_path).write()
+    (tmp_path / "figures").mkdir()
+    for name in ("frontier", "cov_hist"):
+        Image.new("RGB", (9, 9)).save(tmp_path / "figures" / f"{name}.png")
+    config = merge(load(), {"native": {"arms": ["liif", "lte"]}})
+    claims = tmp_path / "claims.csv"
+    judge.judge_results(tmp_path / "aggregates", claims, config)
+    report_page.write_page(tmp_path, claims, tmp_path / "report.html", config)
+    text = Tree((tmp_path / "report.html").read_text(encoding="utf-8")).text
+    assert "every arm (Figure 1) not drawn" not in text
+    assert "Variation of the bandwidth within an image (Figure 3) not drawn." in text
+    assert "(Table 9) The config runs nothing that ablation.csv is about." in text
+    gone = [claim for claim in read_claims(claims) if claim.scope in ("locality", "ablation")]
+    assert {claim.measured for claim in gone} == {""}
 
 
 def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(

@@ -34,7 +34,17 @@ from ..errors import UserError
 from ..evaluation import BICUBIC, FAST, PAPER
 from ..files import read_csv
 from .provenance.differences import Provenance
-from .schemas import KEYS, RUN_AGGREGATES, RUN_COLUMNS, SUMMARY, list_columns
+from .schemas import (
+    JOBS,
+    KEYS,
+    RUN_AGGREGATES,
+    RUN_COLUMNS,
+    SCHEMAS,
+    SUMMARY,
+    aggregate_path,
+    list_columns,
+    list_made,
+)
 from .statistics import Summary
 
 NATIVE_TIMES = {PAPER: "inference_ms", FAST: "fast_ms"}
@@ -116,9 +126,10 @@ def read(path: Path, name: str) -> Rows:
 class Aggregates:
     """The aggregates of one folder; each file is read once, on first use.
 
-    Reading one raises `UserError` where its file is missing or damaged; rows about arms or methods
-    that the tables in config/ no longer have are left out. `results` is the folder above, from
-    which figures read images and bandwidth fields.
+    Reading one raises `UserError` where its file is missing or damaged, or `made` does not name it:
+    by default what the config makes, so that what an earlier one left there is not read. Rows about
+    arms or methods that the tables in config/ no longer have are left out. `results` is the folder
+    above, from which figures read images and bandwidth fields.
     """
 
     folder: Path
@@ -128,6 +139,7 @@ class Aggregates:
     def __post_init__(self) -> None:
         self.results, self.clock = self.folder.parent, PAPER
         self.arms, self.methods, self.datasets = read_arms(), read_methods(), read_datasets()
+        self.made = {name for job in JOBS for name in list_made(job, self.config)}
         self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
         self._cells: dict[str, dict[CellKey, Summary]] = {}
 
@@ -141,15 +153,18 @@ class Aggregates:
 
     def path(self, aggregate: str) -> Path:
         """Return the path of an aggregate."""
-        return self.folder / f"{aggregate}.csv"
+        return self.folder / Path(aggregate_path(aggregate)).name
 
     def has(self, aggregate: str) -> bool:
-        """Return whether an aggregate exists."""
-        return aggregate in self.tables or self.path(aggregate).is_file()
+        """Return whether an aggregate exists that may be read."""
+        is_file = aggregate in self.made and self.path(aggregate).is_file()
+        return is_file or aggregate in self.tables
 
     def table(self, aggregate: str) -> Rows:
         """Read an aggregate as rows."""
         if aggregate not in self.tables:
+            if aggregate not in self.made:
+                raise UserError(f"The config runs nothing that {aggregate}.csv is about.")
             known = {*self.arms, *self.methods, BICUBIC, ""}
             table = read(self.path(aggregate), aggregate)
             self.tables[aggregate] = [row for row in table if get_subject(row) in known]
@@ -205,7 +220,7 @@ class Aggregates:
     @cached_property
     def provenance(self) -> Provenance:
         """What was run and how it differs from the paper; empty where no file records it."""
-        return Provenance.read(self.folder)
+        return Provenance.read(path for path in map(self.path, self.made) if path.suffix == ".json")
 
     # --- arms of the main tables ---
 
@@ -244,7 +259,7 @@ def get_subject(row: Mapping[str, Any]) -> str:
 def read_paper_aggregates(config: Config) -> Aggregates:
     """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
     paper = Aggregates(find_repository_root() / "config" / "paper", config)
-    paper.provenance = Provenance.paper()
+    paper.provenance, paper.made = Provenance.paper(), {*SCHEMAS}
     counts = {arm: cell.mean for (arm, _), cell in paper.cells("budget").items()}
     counts |= {row["arm"]: row["parameters"] for row in paper.table("asr_runs")}
     paper.tables["structure"] = [

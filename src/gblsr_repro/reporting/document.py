@@ -21,7 +21,7 @@ from ..files import write_bytes
 from ..progress import log
 from .captions import Caption, compose_caption, format_sentence
 from .compiler import COMPILER, require_compiler
-from .items import build_possible, select_items
+from .items import build_possible, find_figure, select_items
 from .layout import Table
 from .names import sort_by_order
 from .rendering import render_template
@@ -81,9 +81,7 @@ def _build_floats(source: Aggregates, item: Item) -> list[Float]:
     """Build the figure of an item, or its tables, beside the paper's values where compared."""
     numbers = [*map(int, re.findall(r"\d+", item.paper))] or [0]
     if item.kind == "figure":
-        picture = f"{item.item}.pdf"
-        if not (source.results / "figures" / picture).is_file():
-            raise UserError("not drawn.")
+        picture = find_figure(item, source, "pdf").name
         return [Float(numbers[0], compose_caption(item, source.provenance), picture=picture)]
     build = build_beside_paper if item.compared else build_tables
     return [

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..analysis.provenance.conditions import SCOPES
 from ..analysis.provenance.differences import Provenance
 from ..analysis.schemas import find_jobs
 from ..config import MAIN_TABLE, Config, Item, list_items, read_items
 from ..errors import UserError
+
+if TYPE_CHECKING:  # planning does without pandas
+    from ..analysis.reader import Aggregates
 
 QUALITATIVE = "qualitative"
 """The figure of images that trained arms reconstruct."""
@@ -37,8 +41,8 @@ def build_item(item: Item, *arguments: Any) -> Any:
 def select_items(kind: str, config: Config) -> dict[str, Item]:
     """Select the items of a kind, "table" or "figure", that a config allows, in their order.
 
-    Beside those that the config's runs allow these are the others of the paper, which aggregates
-    of other runs may allow, but for main tables of columns that the config does not have.
+    Beside those that the config's runs allow these are the others of the paper, so that a page can
+    say that it lacks them, but for main tables of columns that the config does not have.
     """
     selected = list_items(config)
     table = {**read_items(), **selected}
@@ -78,6 +82,14 @@ def describe_differences(
     """
     differences = provenance.find_differences(item.scopes, columns=columns)
     return list(dict.fromkeys(difference.sentence for difference in differences))
+
+
+def find_figure(item: Item, source: Aggregates, ending: str) -> Path:
+    """Find the file of a figure that the config makes; raises `UserError` without it."""
+    path = source.results / "figures" / f"{item.item}.{ending}"
+    if item.item not in list_items(source.config) or not path.is_file():
+        raise UserError("not drawn.")
+    return path
 
 
 def build_possible(

@@ -23,7 +23,7 @@ from ..files import write_text
 from ..progress import log
 from .captions import compose_caption
 from .claims import VERDICT_STYLES, count_by_topic, explain_verdicts, list_claims, summarize
-from .items import QUALITATIVE, build_possible, select_items
+from .items import QUALITATIVE, build_possible, find_figure, select_items
 from .layout import Table, format_number
 from .names import name_dataset
 from .page import Links, PageSection, build_simple_table, list_links, render_html
@@ -211,9 +211,7 @@ def _build_item(item: Item, source: Aggregates, folder: Path) -> PageSection:
     links = _list_sources(item, source, folder)
     section = PageSection(_name_item(item), key=item.item, links=links)
     if item.kind == "figure":
-        png = source.results / "figures" / f"{item.item}.png"
-        if not png.is_file():
-            raise UserError("not drawn.")
+        png = find_figure(item, source, "png")
         picture = embed_picture(png, f"{item.title}, described below")
         return replace(section, picture=picture, caption=compose_caption(item, source.provenance))
     inside = []
@@ -229,9 +227,8 @@ def _name_item(item: Item) -> str:
 
 def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
     """List the files of an item, those that it was made of, and where the scores per image are."""
-    name = item.item
-    files = [f"figures/{name}.png", f"figures/{name}.pdf", f"tables/{name}.tex"]
-    files += [f"aggregates/{aggregate}.csv" for aggregate in item.needs]
+    files = [f"figures/{item.item}.png", f"figures/{item.item}.pdf", f"tables/{item.item}.tex"]
+    files += [f"aggregates/{name}.csv" for name in filter(source.has, item.needs)]
     links = list_links({Path(file).name: source.results / file for file in files}, folder)
     if OF_IMAGES & {*item.needs} and _list_paths(source.results, SCORE_PATTERNS, folder):
         links.append(("scores of every image", f"#{SCORES}"))

@@ -93,10 +93,10 @@ class Provenance(BaseModel):
         return cls(preset=PAPER_PRESET, scopes=tuple(Scope))
 
     @classmethod
-    def read(cls, aggregates: Path) -> Provenance:
-        """Read and join the provenance_*.json files of an aggregates folder."""
+    def read(cls, paths: Iterable[Path]) -> Provenance:
+        """Read and join those of some provenance_*.json files that exist, ordered by name."""
         parts = []
-        for path in sorted(aggregates.glob("provenance_*.json")):
+        for path in sorted(filter(Path.is_file, paths)):
             try:
                 parts.append(cls.model_validate(read_json_map(path)))
             except ValueError as error:
