@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 
 from gblsr_repro import config as configuration
-from gblsr_repro.config import find_method
+from gblsr_repro.config import find_method, tables
 from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.images import convert_to_rgb, convert_to_tensor
 from gblsr_repro.data.sources import list_source_images
@@ -65,6 +65,23 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == compute_sha256(run / "weights.safetensors")
+
+
+def test_scores_are_those_of_the_images_that_the_row_now_names(config, tmp_path, monkeypatch):
+    """And not those that were kept of the set's other files."""
+    rows, names = configuration.read_datasets(), []
+    config = configuration.merge(config, {"resources": str(tmp_path)})
+    config["asr"]["evaluate"] = {"own": "own"}
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        Image.fromarray(made.noise(60, 60, 3)).save(tmp_path / name / f"{name}.png")
+    for files in (("a/*.png", "b/*.png"), ("b/*.png", "a/*.png")):
+        own = made.changed(rows["demo_set5"], dataset="own", kind="files", urls=(), files=files)
+        monkeypatch.setattr(tables, "read_datasets", lambda own=own: {**rows, "own": own})
+        fetch_dataset("own", config)
+        asr.evaluate_bicubic(config, tmp_path / "scores", tmp_path / "state")
+        names += [row["image"] for row in made.rows(tmp_path / "scores" / "own_x3.csv")]
+    assert names == ["a", "b"]
 
 
 def test_pictures_are_of_the_named_image_as_it_is_scored(config, tmp_path):

@@ -114,9 +114,13 @@ class DatasetFiles:
         return entries
 
     def digest_content(self) -> str:
-        """Compute the SHA-256 of the manifest's paths and checksums, as hexadecimal text."""
-        entries = sorted(self.read_entries().items())
-        lines = [f"{path} {entry.sha256}\n" for path, entry in entries]
+        """Compute the SHA-256 of the manifest's paths and checksums, as hexadecimal text.
+
+        The images come first: it differs where others of the same files are the images.
+        """
+        entries, images = self.read_entries(), {*find_files(self.image_pattern, self.root)}
+        paths = sorted(entries, key=lambda path: (path not in images, path))
+        lines = [f"{path} {entries[path].sha256}\n" for path in paths]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     def build_missing_error(self, path: str) -> UserError:
