@@ -341,6 +341,13 @@ def test_quality_against_time_is_drawn_where_a_set_fitted_by_the_fast_path_alone
     assert "no method has a time" in " ".join(read_words(figure).split())
 
 
+def test_a_run_on_images_of_ones_own_alone_says_that_nothing_published_was_measured(results):
+    results.set_native(columns=["mine"])
+    with style.apply_style():
+        figure = build_item(FIGURES["measured_vs_published"], results.read(), [])
+    assert "no number of the paper's tables" in " ".join(read_words(figure).split())
+
+
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")

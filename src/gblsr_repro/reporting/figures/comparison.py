@@ -34,9 +34,12 @@ PANELS = (  # aggregate, metric, title, unit
 def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw every cell that the paper publishes against its measured value, a panel per metric.
 
-    On the diagonal both agree. Metrics that were not measured are left out. Raises `UserError` when
-    nothing published was measured.
+    On the diagonal both agree. Metrics that were not measured are left out. A message stands for
+    the panels where nothing published was measured, as on images of one's own alone. Raises
+    `UserError` where nothing was.
     """
+    if not any(source.has(aggregate) for aggregate, *_ in PANELS):
+        raise UserError(f"{source.folder} holds no scores and no times; run what measures them.")
     paper = read_paper_aggregates(load_protocol())
     panels: dict[str, pd.DataFrame] = {}
     for aggregate, metric, title, unit in PANELS:
@@ -45,10 +48,9 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
             if pairs["measured"].notna().any():
                 panels[title] = pairs
     if not panels:
-        raise UserError(
-            f"{source.folder} holds no value that the paper publishes; score or time one of its "
-            "arms or methods."
-        )
+        figure = style.create_figure(style.TEXT_WIDTH, 1.0, differences)
+        style.draw_message(figure.subplots(), "no number of the paper's tables was measured")
+        return figure
     measured = [name for cells in panels.values() for name in cells.dropna().index]
     names = sort_by_order(measured, [*source.arms, *source.methods])
     columns = min(PANEL_COLUMNS, len(panels))
