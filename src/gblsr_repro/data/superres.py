@@ -83,7 +83,7 @@ class PackedImages:
     def open(cls, path: Path) -> PackedImages:
         """Open an array of `pack_training_sets`; raises `UserError` as `open_array` does."""
         pixels, rows, description = open_array(path)
-        numbers = np.array([[int(r[c]) for c in PACKED_INDEX_COLUMNS[3:]] for r in rows], np.int64)
+        numbers = np.array([[r[c] for c in PACKED_INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, description["sha256"])
