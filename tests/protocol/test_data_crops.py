@@ -99,8 +99,10 @@ def test_demo_splits(name, demo, tmp_path):
 
 
 def test_demo_evaluation_is_centered(demo, tmp_path):
+    """Of images as large as the crop and, after they are enlarged, of smaller ones."""
     paths = package_files("demo_set14", demo)
-    standardize_images("set14", demo, tmp_path / "set14.npy")
+    large = merge(demo, {"native": {"data": {"image_size": 512}}})
+    standardize_images("set14", large, tmp_path / "set14.npy")
     check(ImageArray.open(tmp_path / "set14.npy"), paths, training=False)
 
 

@@ -203,7 +203,7 @@ def test_seams_tell_a_jump_at_borders_from_one_at_centers(settings):
     steps[0, 31::32] = 5.0
     steps[1, 15::32] = 3.0
     ramp = torch.cat((torch.zeros(2, 1), steps.cumsum(1)), dim=1)
-    images = (ramp[:, None, :, None] + ramp[:, None, None, :]).expand(2, 3, 96, 96)
+    images = (ramp[:, None, :, None] + ramp[:, None, None, :]).expand(2, 3, 96, 96) / 512
     border, center = metrics.measure_border_steps(images, settings)
     assert border == pytest.approx([5.0, 1.0])
     assert center == pytest.approx([1.0, 3.0])

@@ -35,11 +35,11 @@ def test_sums_and_products_carry_first_order_errors() -> None:
     assert ((1 - a).values[0], (1 - a).errors[0]) == (-9.0, 0.3)
     assert ((2 / b).values[0], (2 / b).errors[0]) == pytest.approx((0.5, 0.05))
     assert ((3 * a).values[0], (3 * a).errors[0]) == pytest.approx((30.0, 0.9))
-    assert abs(-a).values.tolist() == [10.0]
+    assert ((-a).values[0], abs(-a).values[0]) == (-10.0, 10.0)
     # Welch-Satterthwaite: (0.09 + 0.16)^2 / (0.09^2 / 2 + 0.16^2 / 2)
     assert (a - b).freedom[0] == pytest.approx(3.709, abs=1e-3)
     assert (3 * a).freedom[0] == pytest.approx(2.0)
-    assert Estimate.exact([1.0]).freedom[0] == math.inf
+    assert (1 - Estimate.exact([1.0])).freedom[0] == math.inf
 
 
 def test_what_is_chosen_keeps_its_own_error() -> None:

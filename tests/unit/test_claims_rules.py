@@ -115,14 +115,19 @@ def test_of_several_numbers_all_have_to_be_the_same_and_one_that_differs_is_enou
 
 
 def test_the_reason_says_what_is_undecided_what_differs_and_what_differs_by_less() -> None:
-    two, paper = "2.0 / 2.0", estimate(2.0, 2.0)
-    assert judge("equals", MARGIN, two, estimate(2.3, 2.0), paper).reason == "1 of 2 undecided"
+    two, paper = "2.0 / 2.0", estimate(2.0)
+    for published, values, said in (
+        (two, (2.3, 2.0), "1 of 2 undecided"), (two, (2.1, 2.0), ""), ("2.0", (2.3,), "")
+    ):  # fmt: skip
+        assert judge("equals", MARGIN, published, estimate(*values), paper).reason == said
     sure = estimate(2.0, 2.0, error=0.01)
     outcome = judge("equals", MARGIN, two, estimate(2.2, 2.0, error=0.01), sure)
     assert (outcome.agreement, outcome.reason) == (HOLDS, "differs, by less than the margin")
     here, paper = Estimate.exact([150.0, 90.0]), Estimate.exact([100.0, 50.0])
     furthest = "2 of 2 differ; furthest 90 against 50"  # in margins
     assert judge("equals", SHARE, "100 / 50", here, paper).reason == furthest
+    outcome = judge("exact", None, "3 / 3", Estimate.exact([3.0, 2.0]), None)
+    assert (outcome.agreement, outcome.reason) == (FAILS, "1 of 2 differ; furthest 2 against 3")
 
 
 def test_the_number_nearest_to_failing_is_shown_of_an_order() -> None:

@@ -43,6 +43,7 @@ def place(tmp_path_factory):
                 "exemplars": {"kodak": "kodak_1", "set14": "set14_0"},
             },
             "model": {"features": 8, "hidden": 8},
+            "metrics": {"region_patches": 10},
         },
         "latency": {"warmup": 1, "passes": 2, "images_per_set": 1},
         "diagnostics": {"images": 4},
@@ -89,6 +90,7 @@ def model(place):
 def test_every_image_has_a_row_with_its_own_numbers(place, model, evaluated, thresholds):
     settings = metrics.MetricConstants.from_config(config_at(place))
     perceptual = PerceptualDistance()
+    assert thresholds.patches == 10  # of three images, each of four
     for name, count in (COUNTS | {"validation": 4}).items():
         rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
