@@ -96,7 +96,7 @@ def test_family_renders_the_defining_sum(settings, arm):
             assert rendered[k, y, x] == pytest.approx(total, abs=1e-10)
 
 
-@pytest.mark.parametrize(("height", "width"), [(37, 70), (64, 33), (12, 96), (11, 64)])
+@pytest.mark.parametrize(("height", "width"), [(37, 70), (33, 11), (33, 12), (12, 96), (11, 64)])
 def test_odd_sizes_are_padded_by_reflection_where_it_can_be_and_cropped_back(
     settings, height, width
 ):
