@@ -116,10 +116,8 @@ def test_of_several_numbers_all_have_to_be_the_same_and_one_that_differs_is_enou
 
 def test_the_reason_says_what_is_undecided_what_differs_and_what_differs_by_less() -> None:
     two, paper = "2.0 / 2.0", estimate(2.0)
-    for published, values, said in (
-        (two, (2.3, 2.0), "1 of 2 undecided"), (two, (2.1, 2.0), ""), ("2.0", (2.3,), "")
-    ):  # fmt: skip
-        assert judge("equals", MARGIN, published, estimate(*values), paper).reason == said
+    assert judge("equals", MARGIN, two, estimate(2.3, 2.0), paper).reason == "1 of 2 undecided"
+    assert judge("equals", MARGIN, "2.0", estimate(2.3), paper).reason == ""
     sure = estimate(2.0, 2.0, error=0.01)
     outcome = judge("equals", MARGIN, two, estimate(2.2, 2.0, error=0.01), sure)
     assert (outcome.agreement, outcome.reason) == (HOLDS, "differs, by less than the margin")
