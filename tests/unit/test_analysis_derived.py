@@ -2,12 +2,14 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from made_up_runs import build_paper_run
 
 from gblsr_repro.analysis import derived
 from gblsr_repro.analysis.criteria import compare_with_anchor, judge_criteria
+from gblsr_repro.analysis.estimates import Estimate
 from gblsr_repro.analysis.metrics import PSNR
 from gblsr_repro.analysis.reader import Aggregates, read_paper_aggregates
 from gblsr_repro.analysis.statistics import Summary, mark_bold
@@ -47,6 +49,12 @@ def test_a_number_that_follows_from_an_absent_one_is_absent():
     assert outcomes["psnr_below_best_baseline"].met  # on the other two, which are enough
     assert outcomes["psnr_above_control"].met_on["kodak"]
     assert outcomes["latency_ratio"].met is None
+
+
+def test_the_slowest_arm_is_held_against_the_shortest_training():
+    run = SimpleNamespace(seconds=lambda _: Estimate.exact([60.0, 40.0]))
+    sets = Estimate.exact([100.0, 300.0]), Estimate.exact([50.0, 500.0])  # ms of two arms
+    assert derived.share_of_training(run, ["a", "b"], sets).values.tolist() == [0.8 / 40]
 
 
 def test_distances_are_medians_over_the_published_cells_that_were_measured():
