@@ -236,7 +236,7 @@ class _Run:
 
     def finish(self) -> TrainingLog:
         """Return the log of the whole run, with its cost."""
-        # The device is done: the values of the last step were read to be logged.
+        runtime.synchronize(self.device)
         self.training_log.wall_seconds = self.count_wall_seconds()
         self.training_log.peak_memory_mib = self.measure_peak_memory()
         return self.training_log
