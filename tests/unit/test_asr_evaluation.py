@@ -70,7 +70,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
 def test_scores_are_those_of_the_images_that_the_row_now_names(config, tmp_path, monkeypatch):
     """And not those that were kept of the set's other files."""
     rows, names = configuration.read_datasets(), []
-    config = configuration.merge(config, {"resources": str(tmp_path)})
+    config = configuration.merge(config, {"resources": str(tmp_path), "asr": {}})
     config["asr"]["evaluate"] = {"own": "own"}
     for name in "ab":
         (tmp_path / name).mkdir()
