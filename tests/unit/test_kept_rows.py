@@ -12,25 +12,26 @@ from gblsr_repro.evaluation.kept_rows import compute_rows
 
 # What JSON must give back as it was: shortest floats, an absent number, infinity.
 VALUES = [0.1 + 0.2, 1e-320, None, float("inf"), 22.3125]
+NAMES = [f"i{position}" for position in range(len(VALUES))]
 
 
 class Killed(BaseException):
     """Stands for a signal."""
 
 
-def score(folder, scored, until=None):
+def score(folder, scored, until=None, names=NAMES):
     """Compute a row for each of the values, and note which; stop at the row `until`."""
 
     def compute(position):
         if position == until:
             raise Killed
         scored.append(position)
-        return {"image": f"i{position}", "score": VALUES[position]}
+        return {"score": VALUES[position]}
 
-    return compute_rows(folder, "kodak", {}, len(VALUES), compute, "score")
+    return compute_rows(folder, "kodak", {}, names, compute, "score")
 
 
-WHOLE = [{"image": f"i{i}", "score": value} for i, value in enumerate(VALUES)]
+WHOLE = [{"image": name, "score": value} for name, value in zip(NAMES, VALUES, strict=True)]
 
 
 @pytest.mark.parametrize("until", range(len(VALUES)))
@@ -63,6 +64,14 @@ def test_a_damaged_row_and_those_after_it_are_computed_again(tmp_path, damage, r
     assert len(scored) == len(VALUES) - row
 
 
+def test_an_image_has_its_present_name(tmp_path):
+    """Renamed images are scored no second time, and are not called by their old names."""
+    score(tmp_path, [])
+    scored, names = [], ["renamed", *NAMES[1:]]
+    assert score(tmp_path, scored, names=names) == [WHOLE[0] | {"image": "renamed"}, *WHOLE[1:]]
+    assert scored == []
+
+
 def test_two_at_once_compute_no_row_twice(tmp_path):
     """A second one waits, as beside a job that outlived its workflow, and reads what it made."""
     began, scored, rows = threading.Event(), [], []
@@ -74,9 +83,8 @@ def test_two_at_once_compute_no_row_twice(tmp_path):
         return WHOLE[position]
 
     def both(target):
-        return threading.Thread(
-            target=lambda: target.append(compute_rows(tmp_path, "kodak", {}, 5, compute, "score"))
-        )
+        kept = (tmp_path, "kodak", {}, NAMES, compute, "score")
+        return threading.Thread(target=lambda: target.append(compute_rows(*kept)))
 
     first, second = both(rows), both(rows)
     first.start()

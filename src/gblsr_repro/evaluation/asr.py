@@ -133,10 +133,11 @@ def score_set(
                 f"{pair.name} of {column} equals its upsampled image, so its PSNR-Y is infinite "
                 "and the set has no mean; leave this image out of the set."
             )
-        return dict(zip(ASR_SCORE_COLUMNS, (pair.name, psnr, ssim), strict=True))
+        return {"psnr_y": psnr, "ssim_y": ssim}
 
     name = f"{dataset}_x{scale:g}"
-    return compute_rows(state, name, dependencies, len(images), score, f"{column} x{scale:g}")
+    names = [image.name for image in images]
+    return compute_rows(state, name, dependencies, names, score, f"{column} x{scale:g}")
 
 
 def evaluate_run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,18 @@ def compute_rows(
     folder: Path,
     name: str,
     dependencies: Mapping[str, Any],
-    count: int,
+    images: Sequence[str],
     compute: Callable[[int], KeptRow],
     label: str,
 ) -> list[KeptRow]:
-    """Compute the rows 0 to `count` - 1 of the table `name`, keeping each in `folder` at once.
+    """Compute a row of the table `name` for each of the `images`, keeping it in `folder` at once.
 
     Rows that were kept there are read and not computed again, so that a job that was killed repeats
     one row at most. Every value of `dependencies` has a file of its own: rows of other settings are
     neither read nor lost. `compute(position)` must depend on the position and the dependencies
-    alone, and return values that JSON holds exactly. While another process computes the same rows
-    this one waits. Raises `UserError` when the file cannot be written.
+    alone, and return values that JSON holds exactly. The image's name is no such value: a row has
+    under `image` the present one. While another process computes the same rows this one waits.
+    Raises `UserError` when the file cannot be written.
     """
     checksum = compute_short_checksum(json.dumps(dependencies, sort_keys=True))
     path = folder / f"{name}.{checksum}.jsonl"
@@ -39,9 +40,10 @@ def compute_rows(
 
     with hold_lock(path.with_name(f".{path.name}.lock"), wait):
         rows, size = _read_rows(path)
+        count = len(images)
         if len(rows) >= count:
             log.info("%s: measured before from the same", label)
-            return rows[:count]
+            return _name_images(rows, images)
         try:
             with path.open("ab") as stream, Progress(label, count, "image", len(rows)) as progress:
                 stream.truncate(size)  # a line that a kill left unfinished goes
@@ -53,7 +55,12 @@ def compute_rows(
                     progress.update()
         except OSError as error:
             raise build_write_error(path, error) from error
-        return rows
+        return _name_images(rows, images)
+
+
+def _name_images(rows: Sequence[KeptRow], images: Sequence[str]) -> list[KeptRow]:
+    """Name the image of every row; files may have been renamed since the rows were kept."""
+    return [{**row, "image": image} for image, row in zip(images, rows, strict=False)]
 
 
 def _read_rows(path: Path) -> tuple[list[KeptRow], int]:

@@ -120,7 +120,7 @@ class Timer:
                     state,
                     f"{name}_{clock}",
                     {**dependencies, **made_by, **timed.dependencies},
-                    len(timed.inputs),
+                    [image.name for image in timed.inputs],
                     self._build_timing(name, timed.inputs, clock),
                     f"time {label} on {name} by the clock {clock}",
                 )
@@ -151,9 +151,9 @@ class Timer:
     ) -> Callable[[int], dict[str, Any]]:
         """Build the function that times the image at a position and returns its row.
 
-        The model gets the memory format of the clock's call. A row holds dataset, image, height and
-        width of the input, clock, the path that the model took, `timing.TIME_COLUMNS`, and whether
-        other processes used the GPU. The function raises `MemoryShortage` before the first image if
+        The model gets the memory format of the clock's call. A row holds dataset, height and width
+        of the input, clock, the path that the model took, `timing.TIME_COLUMNS`, and whether other
+        processes used the GPU. The function raises `MemoryShortage` before the first image if
         the largest one would not fit.
         """
         gradients = self.gradients and clock == PAPER
@@ -166,7 +166,7 @@ class Timer:
         def time_image(position: int) -> dict[str, Any]:
             if gradients:
                 check_memory()
-            name, images = inputs[position].name, inputs[position].load()
+            images = inputs[position].load()
             call, passes = partial(timed_call, images), self.config["latency"]
             try:
                 times = time_call(call, self.device, passes["warmup"], passes["passes"], gradients)
@@ -174,7 +174,7 @@ class Timer:
                 first_line = str(error).partition("\n")[0]
                 raise MemoryShortage(f"the memory does not suffice: {first_line}") from error
             height, width = images.shape[-2:]
-            place = {"dataset": dataset, "image": name, "height": height, "width": width}
+            place = {"dataset": dataset, "height": height, "width": width}
             # Asked after every image: a process may come and go while a set is timed.
             shared = {"gpu_shared": devices.is_gpu_shared(self.device)}
             return place | {"clock": clock, "path": self.model.path} | times | shared

@@ -67,14 +67,13 @@ def evaluate_run(
     }
     for name in only or [*config["native"]["data"]["evaluate"], VALIDATION]:
         array = ImageArray.open(arrays / f"{name}.npy")
-        limit = config["diagnostics"]["images"] if name == VALIDATION else len(array)
-        count = min(limit, len(array))
+        names = array.names[: config["diagnostics"]["images"] if name == VALIDATION else None]
+        count = len(names)
         dependencies = shared | {"array_sha256": array.description["sha256"], "images": count}
 
         def score(position: int, array: ImageArray = array) -> dict[str, Any]:
             truth = array.load_images([position], device)
-            scores = score_image(reconstruct(model, truth), truth, thresholds, settings, perceptual)
-            return {"image": array.names[position], **scores}
+            return score_image(reconstruct(model, truth), truth, thresholds, settings, perceptual)
 
         label = f"evaluate {arm.arm} seed {seed} on {name}"
         facts = {"dataset": name, "images": count, "depends_on": dependencies}
@@ -83,7 +82,7 @@ def evaluate_run(
             "device": runtime.identify_device(description["device"]),
             "versions": description["versions"],
         }
-        rows = compute_rows(state, name, kept, count, score, label)
+        rows = compute_rows(state, name, kept, names, score, label)
         table = output / f"{name}.csv"
         write_csv(table, SCORE_COLUMNS, rows)
         write_json(table.with_suffix(".json"), description | facts)
