@@ -50,7 +50,8 @@ def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any]) -> 
     `facts` is the run's metadata, of which the file repeats what the model is built from, so that
     `read_weights` needs no run.json.
     """
-    tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
+    # Copies, since the format refuses weights that two layers of a model share.
+    tensors = {k: v.cpu().clone().contiguous() for k, v in model.state_dict().items()}
     content = safetensors.torch.save(tensors, build_metadata(facts, tensors))
     write_bytes(run_dir / WEIGHTS_FILE, content)
     return hashlib.sha256(content).hexdigest()

@@ -8,6 +8,7 @@ import torch
 
 from gblsr_repro import inference
 from gblsr_repro.errors import UserError
+from gblsr_repro.weights import parse_tensors, write_weights
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,15 @@ def test_the_weights_file_that_is_named_is_loaded(
     shutil.copy(mine, folder / "weights.safetensors")
     with pytest.raises(UserError, match=r"is not the file that .*run\.json records"):
         load(folder)
+
+
+def test_weights_that_layers_share_are_written_for_each(tmp_path):
+    layer = torch.nn.Linear(2, 2)
+    model = torch.nn.Sequential(layer, layer)
+    write_weights(tmp_path, model, {"config": {"model": {}}})
+    _, tensors = parse_tensors((tmp_path / "weights.safetensors").read_bytes())
+    assert tensors.keys() == model.state_dict().keys()
+    assert all(torch.equal(tensors[name], value) for name, value in model.state_dict().items())
 
 
 def test_weights_files_that_say_too_little_or_are_damaged(native_run, tmp_path, make_run):
