@@ -86,6 +86,16 @@ def test_colors_that_a_loss_would_broadcast_are_refused(settings, monkeypatch):
         method(image, torch.tensor([[8, 8]]), torch.stack((pixels, pixels), -1))
 
 
+def test_colors_of_the_type_of_the_positions_are_refused(settings, monkeypatch):
+    """Which no loss takes: the sum of features and float64 positions is float64."""
+    model, image = made.model("lte", settings), made.images(1, 8, 8, torch.float32)
+    monkeypatch.setattr(model.decoder, "query", lambda _, places: places[..., [0, 1, 1]])
+    with pytest.raises(UserError, match=r"colors of torch\.float64 in place of torch\.float32"):
+        model(image, path="plain")
+    with pytest.raises(UserError, match=r"colors of torch\.float64 in place of torch\.float32"):
+        model.reconstruct_pixels(image, torch.arange(5)[None])
+
+
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
     x = made.images(1, 16, 16, torch.float32)
     middle = ("gblsr_fixed", "gblsr_fixed_order", "gblsr_bandwidth_linear", "gblsr_full_linear")

@@ -119,11 +119,16 @@ class Decoder(Component):
         """Return the bandwidth that all patches or cells share; None where they share none."""
         return None
 
-    def check_colors(self, colors: Tensor, shape: tuple[int, ...]) -> None:
-        """Raise `UserError` for colors of another shape, which a loss would broadcast."""
-        if colors.shape != shape:
-            name, found = type(self).__name__, tuple(colors.shape)
-            raise UserError(f"{name} gives colors of {found} in place of {shape}; correct it.")
+    def check_colors(self, colors: Tensor, shape: tuple[int, ...], features: Tensor) -> None:
+        """Raise `UserError` for colors of another shape, which a loss would broadcast.
+
+        And for those of another type than the `features`, as of sums with float64 positions.
+        """
+        found, expected = (tuple(colors.shape), colors.dtype), (shape, features.dtype)
+        for given, right in zip(found, expected, strict=True):
+            if given != right:
+                name = type(self).__name__
+                raise UserError(f"{name} gives colors of {given} in place of {right}; correct it.")
 
 
 class Model(nn.Module, ABC):

@@ -38,7 +38,7 @@ class PatchDecoder(Decoder):
         """Render features (B, D, h, w) on the pixel grid: (B, 3, h P, w P), else `UserError`."""
         image = self.render_plain(features) if path == PLAIN else self.render_fast(features)
         height, width = (self.patch * count for count in features.shape[-2:])
-        self.check_colors(image, (len(features), COLORS, height, width))
+        self.check_colors(image, (len(features), COLORS, height, width), features)
         return image
 
     def render_fast(self, features: Tensor) -> Tensor:

@@ -67,10 +67,11 @@ class NativeModel(Model):
         """Reconstruct single pixels of images (B, 3, H, W): (B, N, 3), for training on a part.
 
         `pixels` (B, N) are row-major indices; H and W are multiples of the patch side. Raises
-        `UserError` when the decoder gives colors of another shape.
+        `UserError` when the decoder gives colors of another shape or type.
         """
-        colors = self.decoder.render_pixels(self.encode(images), pixels)
-        self.decoder.check_colors(colors, (*pixels.shape, COLORS))
+        features = self.encode(images)
+        colors = self.decoder.render_pixels(features, pixels)
+        self.decoder.check_colors(colors, (*pixels.shape, COLORS), features)
         return colors
 
     def query(self, features: Tensor, coordinates: Tensor, size: tuple[int, int]) -> Tensor:

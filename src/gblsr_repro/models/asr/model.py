@@ -66,14 +66,15 @@ class ASRModel(Model):
 
         `images` (B, 3, h, w); image b is enlarged to `sizes`[b] = (H, W) and sampled at the rows
         and columns `pixels` (B, Q, 2); both int64. Differentiable; `path` defaults to the decoder's
-        first. Raises `UserError` when the decoder gives colors of another shape.
+        first. Raises `UserError` when the decoder gives colors of another shape or
+        type.
         """
         features = self.encode(images, path)
         path = self._select_path(path or self.decoder.paths[0])
         with torch.autocast(features.device.type, enabled=False):
             features = self._match_precision(features)
             values = self.decoder.sample(features, sizes, pixels, path)
-            self.decoder.check_colors(values, (*pixels.shape[:2], COLORS))
+            self.decoder.check_colors(values, (*pixels.shape[:2], COLORS), features)
             if self.decoder.adds_input:
                 coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
                 values = values + enlarge_at(self.prepare_images(images), coordinates)
