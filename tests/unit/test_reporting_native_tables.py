@@ -131,6 +131,11 @@ def test_the_caption_says_what_no_test_can_join(results):
     assert results.build_cells("main_kodak")["**GB-LSR-Scalar** (main)"][0] == "30.000 ± 0.100"
     assert "one seed are not tested" in results.build("main_kodak").caption.text
     assert "not tested" not in everywhere
+    for row in results.rows["native"]:
+        row |= {"std": math.nan, "n": 1}
+    assert "too few seeds" in results.build("main_kodak").caption.text
+    results.set_native(arms=["gblsr_scalar"])  # beside which there is nothing to test
+    assert "too few seeds" not in results.build("main_kodak").caption.text
 
 
 def test_fairness_orders_by_rank_and_names_offenders(results):

@@ -119,7 +119,8 @@ def explain_bold(significance: float, columns: Iterable[Summaries]) -> str:
     """Explain the bold numbers of a table with a test between the cells of each column."""
     tested = [[cell.spread for cell in cells if cell.measured] for cells in columns]
     if not any(sum(spreads) > 1 for spreads in tested):
-        return "Bold: the best of a column and exact ties (too few seeds for a test)"
+        few = " (too few seeds for a test)" if any(len(spreads) > 1 for spreads in tested) else ""
+        return f"Bold: the best of a column and exact ties{few}"
     exception = "" if all(map(all, tested)) else "; arms of one seed are not tested"
     return (
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "
