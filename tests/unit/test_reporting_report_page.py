@@ -178,7 +178,7 @@ def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:
 
 def test_absent_parts_are_named(page: Tree) -> None:
     assert "Reconstructions of one image per data set (Figure 8) # No pictures yet;" in page.text
-    assert "Super-resolution latency at x4 (Table 6)" in page.text
+    assert "Super-resolution latency at the timed scale (Table 6)" in page.text
     assert "asr_quality.csv does not exist" in page.text
 
 
