@@ -292,6 +292,14 @@ def test_what_a_change_asks_for(finished, row):
         assert jobs == NOTHING
 
 
+def test_an_absolute_results_folder_is_the_relative_one(finished):
+    """By another name Snakemake would not know what its files were made with."""
+    absolute = str(finished.folder / "results/demo")
+    assert finished.planned(results=absolute) == set()
+    steps = {"native": {"training": {"steps": 7}}}
+    assert finished.planned(results=absolute, **steps) == finished.planned(**steps) != set()
+
+
 def test_inputs_are_the_same_before_and_after(finished):
     """So that nothing is planned again where Snakemake compares them, as in another's workflow."""
     said = finished.snakemake("--dry-run", "--forceall")

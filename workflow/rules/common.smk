@@ -65,7 +65,8 @@ with exit_at_mistakes():
     ITEMS = settings_module.list_items(config)
     settings_module.find_mirror(config)
 
-R = config["results"]
+# Snakemake knows files by their paths: under an absolute one it forgets what they were made with.
+R = config["results"].removeprefix(f"{os.getcwd()}/")
 
 
 def changes_paths(modifier):
