@@ -114,6 +114,21 @@ def test_two_at_once(workflow, tmp_path):
     assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
 
 
+def test_a_training_that_fails_after_a_change_is_trained_by_the_same_command(workflow):
+    """Though Snakemake deletes its run, and what was made from the run before is there."""
+    workflow.overlay(native={"arms": ["gblsr_scalar"]}, seeds=[0])
+    target = "results/tiny/aggregates/runs.csv"
+    workflow.run("--", target)
+    workflow.overlay(native={"arms": ["gblsr_scalar"], "training": {"steps": 5}}, seeds=[0])
+    in_the_way = workflow.results / "native" / "state" / "gblsr_scalar" / "seed0.pt"
+    in_the_way.mkdir(parents=True)
+    workflow.run("--", target, fails=True)
+    in_the_way.rmdir()
+    workflow.run("--", target)
+    assert "\nnative,gblsr_scalar,0,5," in (workflow.folder / target).read_text()
+    assert "Nothing to be done" in workflow.run("--dry-run", "--", target)
+
+
 def test_no_room_and_no_right_to_write(workflow, disk, tmp_path):
     """Results on a disk that is read-only, then full, then has room."""
     workflow.run("--", "results/tiny/native/arrays/train.npy")

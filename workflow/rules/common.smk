@@ -285,3 +285,8 @@ onstart:
         settings_module.write_resolved(config, f"{R}/config.yaml")
     except UserError as error:
         raise WorkflowError(str(error)) from None
+    # What averages and shows counts as unfinished until it is made anew: if a job before it fails,
+    # whose old output Snakemake deletes, the same command would otherwise leave it as it is.
+    for job in workflow.dag.needrun_jobs():
+        if job.rule.snakefile.endswith("report.smk"):
+            workflow.persistence.started(job)
