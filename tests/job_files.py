@@ -39,6 +39,5 @@ def leave_table(path: Path, header: str, *rows: str, **record: object) -> Path:
     The names of columns: `SCORES`, `TIMES`.
     """
     write_text(path, "\n".join([header, *rows]) + "\n")
-    if record:
-        write_json(path.with_suffix(".json"), record)
+    write_json(path.with_suffix(".json"), record)
     return path

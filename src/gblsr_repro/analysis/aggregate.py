@@ -9,7 +9,6 @@ What was not measured has no row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from .provenance.comparison import write_provenance
 from .reader import BICUBIC, NATIVE_TIMES, convert_to_numbers, read_numbers, read_rows
 from .schemas import (
     KEYS,
+    LOG_FILE,
     RUN_AGGREGATES,
     RUN_COLUMNS,
     SCHEMAS,
@@ -288,17 +288,20 @@ AGGREGATORS: dict[str, Callable[..., Values]] = {
 
 def collect(name: str, results: Path, config: Config) -> Values:
     """Collect the values of an aggregate of `SCHEMAS` from the files below `results`."""
-    inputs = [[*find_files(name, results, config, pattern)] for pattern in SCHEMAS[name].inputs]
-    for fields, path in chain.from_iterable(inputs):
-        if path.suffix == ".csv" and path.with_suffix(".json").is_file():
-            check_record(path, results, fields, config)
+    patterns = SCHEMAS[name].inputs
+    inputs = [[*find_files(name, results, config, pattern)] for pattern in patterns]
+    for pattern, files in zip(patterns, inputs, strict=True):
+        if pattern.endswith(".csv") and pattern != LOG_FILE:
+            for fields, path in files:
+                check_record(path, results, fields, config)
     return AGGREGATORS[name](config, *inputs)
 
 
 def check_record(path: Path, results: Path, fields: PathFields, config: Config) -> None:
     """Raise `UserError` for scores or times of other settings, versions or weights.
 
-    By the record beside them: Snakemake knows this of what it made, not of what was copied.
+    By the record beside them: Snakemake knows this of what it made, not of what was copied. A
+    setting that an earlier version did not record is not compared.
     """
     benchmark, kind, *inside = path.relative_to(results).parts[:-1]
     rows: Mapping[str, Any] = list_arms(config) if benchmark == "native" else list_methods(config)
