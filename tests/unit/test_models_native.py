@@ -26,12 +26,15 @@ def scalar(settings):
         ("gblsr_repro.models.latent:LatentDecoder", "lacks what every PatchDecoder has: query;"),
         ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
         ("careless:FlatDecoder", "reads the setting 'patch', which its SETTINGS do not name; add"),
+        ("unsized:FlatDecoder", "has a Lazy layer of torch.*use the layer of a given size"),
     ],
 )
 def test_a_wrong_decoder_is_one_sentence(settings, decoder, hint, tmp_path, monkeypatch):
     (tmp_path / "unfinished.py").write_text("import torch\nclass Decoder(:\n")
     careless = your_own.FILES["src/flat.py"].replace('("features", "patch")', '("features",)')
     (tmp_path / "careless.py").write_text(careless)
+    unsized = your_own.FILES["src/flat.py"].replace("Conv2d(self.features, ", "LazyConv2d(")
+    (tmp_path / "unsized.py").write_text(unsized)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=hint):
         arm = config.read_arms()["liif"].model_copy(update={"decoder": decoder})

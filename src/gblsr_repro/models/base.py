@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from ..config import Arm, Config, Method, locate_row
 from ..dependencies import list_classes, select_class_settings
@@ -172,7 +173,13 @@ class Model(nn.Module, ABC):
         )
         encoder = encoder_class(for_encoder, **encoder_options)
         for_decoder |= cls.describe_input(encoder, config)
-        return cls(encoder, decoder_class(for_decoder, **decoder_options))
+        model = cls(encoder, decoder_class(for_decoder, **decoder_options))
+        if any(map(is_lazy, model.parameters())):
+            raise UserError(
+                f"{place}: a class has a Lazy layer of torch, whose size is not known before its "
+                "first input; use the layer of a given size."
+            )
+        return model
 
     @classmethod
     def describe_input(cls, encoder: Encoder, config: Config) -> dict[str, Any]:
