@@ -247,11 +247,11 @@ def test_the_command_writes_every_claim(tmp_path: Path) -> None:
     run = build_paper_run(tmp_path)
     del run.rows["asr_runs"]
     folder = run.write()
-    assert main(["claims", "--aggregates", str(folder), "--output", str(tmp_path)]) == 0
-    rows = {row.id: row for row in read_claims(tmp_path / "claims.csv")}
+    assert main(["claims", "--aggregates", str(folder)]) == 0  # beside them
+    rows = {row.id: row for row in read_claims(folder.parent / "claims.csv")}
     assert list(rows)[: len(CLAIMS)] == list(CLAIMS)
     gap = rows["winners urban100 gap_psnr"]
     assert (gap.verdict, gap.agreement, gap.measured) == ("reproduced", "holds", "+2.974")
     assert float(gap.measured_values) == pytest.approx(2.974)
     assert rows["compute_asr RDN longest"].reason == "asr_runs.csv was not made"
-    assert main(["claims", "--aggregates", str(tmp_path / "none"), "--output", str(tmp_path)]) == 2
+    assert main(["claims", "--aggregates", str(tmp_path / "none")]) == 2

@@ -38,9 +38,9 @@ def path(name: str, metavar: str, text: str, required: bool = True, **settings: 
     )
 
 
-def path_in_results(name: str, place: str) -> Argument:
+def path_in_results(name: str, place: str, default: str = "") -> Argument:
     """Declare an option that takes a path, by default a place in the results; "": their folder."""
-    text = f"default: {place} in the results" if place else "default: the config's results"
+    text = f"default: {default or f'{place} in the results'}"
     option = path(name, "FILE" if "." in place else "DIR", text, required=False)
     return Argument(option.names, option.settings, place)
 
@@ -170,10 +170,10 @@ ARGUMENTS = {
     "aggregated": argument(
         "names", nargs="+", metavar="NAME", help="name of an aggregate: native, asr_quality, ..."
     ),
-    "results": path_in_results("--results", ""),
+    "results": path_in_results("--results", "", "the config's results"),
     "aggregates": path_in_results("--aggregates", "aggregates"),
     "claims": path_in_results("--claims", "claims.csv"),
-    "into_results": path_in_results("--output", ""),
+    "into_results": path_in_results("--output", "", "the folder around --aggregates"),
     "into_aggregates": path_in_results("--output", "aggregates"),
     "page": path_in_results("--output", "report.html"),
     "document": path_in_results("--output", "report.pdf"),

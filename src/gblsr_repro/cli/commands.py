@@ -64,22 +64,26 @@ def fill_in(command: Command, options: dict[str, Any]) -> None:
     for name, find in {"arm": find_arm, "method": find_method, "row": find_row}.items():
         if options.get(name) is not None:
             options[name] = find(options[name])
-    results = options.get("results") or Path(config["results"])
+    results = find_results(options) or Path(config["results"])
     for argument in command.list_arguments():
         name = argument.names[0].lstrip("-")
         if argument.place is not None and options[name] is None:
             options[name] = results / argument.place
 
 
+def find_results(options: dict[str, Any]) -> Path | None:
+    """Find the results folder that `--results` names, or the one around that of `--aggregates`."""
+    aggregates = options.get("aggregates")
+    return aggregates.parent if aggregates else options.get("results")
+
+
 def load_config(options: dict[str, Any]) -> Config:
     """Load and merge the files that `--config` names.
 
-    Without it, load the config that the workflow wrote into the results folder of `--results` or
-    `--aggregates`, else the checkout's own.
+    Without it, load the config that the workflow wrote into the results folder of `find_results`,
+    else the checkout's own.
     """
-    results = options.get("results")
-    if options.get("aggregates"):
-        results = options["aggregates"].parent
+    results = find_results(options)
     if not options["config"] and results and (results / "config.yaml").is_file():
         return load([results / "config.yaml"])
     return load(options["config"])
