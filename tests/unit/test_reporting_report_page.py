@@ -129,6 +129,10 @@ def test_the_page_has_every_claim_and_table(page: Tree) -> None:
 
 def test_what_an_earlier_config_left_is_not_of_this_run(tmp_path):
     build_paper_run(tmp_path).write()
+    scores = [f"native/metrics/{arm}/seed0/kodak.csv" for arm in ("lte", "wire")]
+    tables = [f"tables/{name}.tex" for name in ("main_kodak", "logspace_metrics")]
+    for name in (*scores, *tables):
+        write_text(tmp_path / name, "")
     (tmp_path / "figures").mkdir()
     for name in ("frontier", "cov_hist"):
         Image.new("RGB", (9, 9)).save(tmp_path / "figures" / f"{name}.png")
@@ -136,7 +140,12 @@ def test_what_an_earlier_config_left_is_not_of_this_run(tmp_path):
     claims = tmp_path / "claims.csv"
     judge.judge_results(tmp_path / "aggregates", claims, config)
     report_page.write_page(tmp_path, claims, tmp_path / "report.html", config)
-    text = Tree((tmp_path / "report.html").read_text(encoding="utf-8")).text
+    page = Tree((tmp_path / "report.html").read_text(encoding="utf-8"))
+    links, text = {*page.attributes("href")}, page.text
+    aggregates = [f"aggregates/{name}.csv" for name in ("native", "ablation")]
+    for kept, left in (scores, tables, aggregates):
+        assert kept in links
+        assert left not in links
     assert "every arm (Figure 1) not drawn" not in text
     assert "Variation of the bandwidth within an image (Figure 3) not drawn." in text
     assert "(Table 9) The config runs nothing that ablation.csv is about." in text

@@ -7,7 +7,7 @@ run does not have is named on the page with the reason.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from ..analysis.claims.verdicts import count_claims, read_claims
 from ..analysis.derived import psnr_gaps, read_value
 from ..analysis.metrics import PSNR_Y
 from ..analysis.reader import BICUBIC, Aggregates
-from ..analysis.schemas import format_scale
-from ..config import Config, Item, list_methods, read_items
+from ..analysis.schemas import JOBS, aggregate_path, format_scale, list_inputs, list_made
+from ..config import Config, Item, list_items, list_methods, read_items
 from ..errors import UserError
 from ..evaluation import list_compared_scales
 from ..files import write_text
@@ -38,16 +38,9 @@ from .sections import (
 )
 from .tables.build import build_beside_paper, build_tables
 
-FILE_PATTERNS = (
-    "claims.csv", "config.yaml", "aggregates/[!.]*", "tables/*.tex", "figures/*.pdf",
-)  # fmt: skip
-SCORE_PATTERNS = (
-    "native/metrics/*/seed*/[!.]*.csv", "asr/metrics/bicubic/[!.]*.csv",
-    "asr/metrics/*/seed*/[!.]*.csv",
-)  # fmt: skip
 SCORES, NOTES = "scores", "notes"
 """The addresses of the files with the scores of single images, and of what is said once."""
-OF_IMAGES = {"native", "ablation", "asr_quality"}
+OF_IMAGES = ("native", "ablation", "asr_quality")
 """The aggregates that average scores of images."""
 HOW_TO_COMPARE = (
     "One picture at a time, all in the same place: choose the first with the pointer, then change "
@@ -88,7 +81,7 @@ def render_page(results: Path, claims: Path, folder: Path, config: Config) -> st
         inside = [learned, pictures, figures, judged, differences, tables]
     inside.append(_build_or_explain("Cost", list_training_costs, source))
     inside.append(_build_provenance(source))
-    inside.append(_list_files(results, folder))
+    inside.append(_list_files(source, claims, folder))
     page = PageSection("GB-LSR: the paper and this run", LEAD, inside=inside, elsewhere=notes)
     return render_html(page, explain_preset(preset), VERDICT_STYLES)
 
@@ -103,18 +96,24 @@ def _build_or_explain(
         return PageSection(title, str(error))
 
 
-def _list_files(results: Path, folder: Path) -> PageSection:
-    """List the files of the results folder that readers may want, as links."""
-    links = _list_paths(results, FILE_PATTERNS, folder)
-    scores = _list_paths(results, SCORE_PATTERNS, folder)
+def _list_files(source: Aggregates, claims: Path, folder: Path) -> PageSection:
+    """List the files of the run that readers may want, as links; not those of earlier configs."""
+    made = (name for job in JOBS for name in list_made(job, source.config))
+    items = list_items(source.config)
+    files = ["config.yaml", *map(aggregate_path, made)]
+    files += [f"tables/{name}{ending}.tex" for name in items for ending in ("", "_vs_paper")]
+    files += [f"figures/{name}.pdf" for name in items]
+    paths = {claims.name: claims, **{file: source.results / file for file in files}}
+    scores = _list_scores(source, folder)
     inside = [PageSection("Scores of every image", links=scores, folded=True, key=SCORES)]
-    return PageSection("Files", links=links, inside=inside if scores else [])
+    return PageSection("Files", links=list_links(paths, folder), inside=inside if scores else [])
 
 
-def _list_paths(results: Path, patterns: Sequence[str], folder: Path) -> Links:
-    """List the files that fit some patterns by their paths."""
-    paths = [path for pattern in patterns for path in sorted(results.glob(pattern))]
-    return list_links({path.relative_to(results).as_posix(): path for path in paths}, folder)
+def _list_scores(source: Aggregates, folder: Path) -> Links:
+    """List the files with the scores of single images, as links."""
+    inputs = [file for name in OF_IMAGES for file in list_inputs(name, source.config)]
+    files = [file for file in inputs if "/metrics/" in file]
+    return list_links({file: source.results / file for file in files}, folder)
 
 
 # --- claims ---------------------------------------------------------------------------------------
@@ -230,7 +229,7 @@ def _list_sources(item: Item, source: Aggregates, folder: Path) -> Links:
     files = [f"figures/{item.item}.png", f"figures/{item.item}.pdf", f"tables/{item.item}.tex"]
     files += [f"aggregates/{name}.csv" for name in filter(source.has, item.needs)]
     links = list_links({Path(file).name: source.results / file for file in files}, folder)
-    if OF_IMAGES & {*item.needs} and _list_paths(source.results, SCORE_PATTERNS, folder):
+    if {*OF_IMAGES} & {*item.needs} and _list_scores(source, folder):
         links.append(("scores of every image", f"#{SCORES}"))
     return [*links, ("notes", f"#{NOTES}")]
 
