@@ -125,6 +125,7 @@ IMPOSSIBLE = [  # bounds of numbers: config/schema.json has them
     ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
     # sizes, ranges and scales
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
+    ({"native.model.hidden": 1}, "1: Input should be greater than or equal to 2"),  # LTE halves it
     ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10: must be odd"),
     ({"native.model.bandwidth_range": [2.0, 0.25]}, "is [2.0, 0.25]: must rise"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which is not in asr.scales; use"),

@@ -57,7 +57,7 @@ class NativeModelSettings(Section):
     fixed_bandwidth: Positive = describe("bandwidth of the fixed arm")
     order_range: Annotated[list[float], Pair, Rising] = describe("lowest and highest cutoff order")
     coefficient_std: Positive = describe("standard deviation of the coefficients' initial weights")
-    hidden: Count = describe("width of the control's and the baselines' linear layers")
+    hidden: int = describe("width of the control's and the baselines' linear layers", ge=2)
     fourier_frequencies: Count = describe("number of random frequencies of the Fourier-MLP")
     fourier_scale: Positive = describe("standard deviation of the random frequencies")
     fourier_seed: Seed = describe("seed of the random frequencies")

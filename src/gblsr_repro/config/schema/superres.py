@@ -39,7 +39,7 @@ class ASRModelSettings(Section):
     swinir_window: Count = describe("side of SwinIR's attention window")
     swinir_mlp_ratio: Count = describe("width of SwinIR's perceptrons over its channels")
     swinir_drop_path: float = describe("stochastic depth of SwinIR's last layer", ge=0, le=0.9)
-    hidden: Count = describe("width of the decoders' linear layers")
+    hidden: int = describe("width of the decoders' linear layers", ge=2)
     modes: Count = describe("cosine modes per axis of the spectral decoder")
     bandwidth: Positive = describe("initial bandwidth of the spectral decoder")
     coefficient_std: Positive = describe("standard deviation of the coefficients' initial weights")
