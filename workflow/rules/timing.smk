@@ -1,8 +1,8 @@
 # Requires: arrays or image sizes; no trained weights. Makes: latency by the fixed protocol.
 # A timed job takes all local cores, so that nothing else runs beside it. What was timed of the same
 # images by the same code on the same device is kept; to time it again delete
-# <results>/native/state/latency or <results>/asr/state/latency, and ask for native_timing or
-# asr_timing with --forcerun.
+# <results>/native/state/latency and run with `--forcerun latency -- native_timing`, or
+# <results>/asr/state/latency with `--forcerun asr_latency -- asr_timing`.
 
 
 rule latency:
