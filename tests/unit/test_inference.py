@@ -61,9 +61,10 @@ def test_a_code_of_an_earlier_version_is_read(native_run, photo_file, tmp_path):
     shown = inference.decode(inference.load_code(path)).rgb
     path.write_bytes(save(tensors, json.loads(header["code"])))
     assert np.array_equal(inference.decode(inference.load_code(path)).rgb, shown)
-    path.write_bytes(save(tensors, {"code": "[1]"}))
-    with pytest.raises(UserError, match="is not an encoded image"):
-        inference.load_code(path)
+    for other in ("[1]", '{"format": "gblsr-code-2"}'):
+        path.write_bytes(save(tensors, {"code": other}))
+        with pytest.raises(UserError, match="is not an encoded image"):
+            inference.load_code(path)
     text = '{"patch": 8}'  # as a program of somebody else may write it
     header = {"format": CODE_FORMAT, "image": text, "sha256": compute_checksum(tensors, text)}
     path.write_bytes(save(tensors, header))
@@ -96,13 +97,19 @@ def test_gray_and_alpha_survive(native_run, tmp_path):
                 assert image.size == (40, 33)
     with Image.open(tmp_path / "out_clear.png") as image:
         assert np.array_equal(np.array(image)[..., 3], rgba[..., 3])
+    photo = inference.read(tmp_path / "gray.png")
+    colors = inference.reconstruct(model, Photo(photo.rgb)).rgb
+    assert np.abs(inference.reconstruct(model, photo).rgb - colors.mean(2)[..., None]).max() < 1
+    part = inference.decode(inference.load_code(tmp_path / "c.gblsr"), crop=(5, 10, 25, 30))
+    assert np.array_equal(part.alpha, rgba[5:25, 10:30, 3])
 
 
 def test_what_cannot_be_decoded_or_encoded(native_run, photo_file, tmp_path, make_run):
     image = inference.read(photo_file)
     code = inference.encode(inference.load_native(native_run), image)
-    with pytest.raises(UserError, match="does not lie inside the image of 70 x 45 pixels"):
-        inference.decode(code, crop=(0, 0, 46, 70))
+    for crop in ((0, 0, 46, 70), (0, -1, 45, 70), (5, 0, 5, 70), (0, 9, 45, 9)):
+        with pytest.raises(UserError, match="does not lie inside the image of 70 x 45 pixels"):
+            inference.decode(code, crop=crop)
     with pytest.raises(UserError, match="use a GB-LSR arm"):
         inference.encode(inference.load_native(make_run(tmp_path / "wire", "wire")), image)
     with pytest.raises(UserError, match="cannot be read: Is a directory"):
@@ -230,6 +237,23 @@ def test_flat_colors_of_small_images_stay_flat(bundled_superres, size, scale, cr
         flat = np.full((*size, 3), color, np.uint8)
         shown = inference.upscale(bundled_superres, Photo(flat), scale, crop).rgb
         assert off(shown, np.array(color)) <= 2
+
+
+def test_a_smaller_photograph_is_continued_by_its_mirror_image(bundled_superres):
+    pixels = made.noise(40, 44, 3)
+    larger = np.pad(pixels, ((8, 8), (8, 8), (0, 0)), mode="symmetric")
+    shown, part = (inference.upscale(bundled_superres, Photo(p), 2).rgb for p in (pixels, larger))
+    assert off(shown, part[16:-16, 16:-16]) <= 1
+
+
+@pytest.mark.parametrize("asked", [{"scale": 2.7}, {"size": (3, 10)}], ids=str)
+def test_all_of_a_smaller_photograph_is_the_photograph(superres_run, asked):
+    """The crop is drawn pixel by pixel, the whole axis by axis."""
+    photo = Photo(made.noise(3, 9, 3))
+    for method in ("gblsr_asr", "lte_rdn"):
+        model = inference.load_superres(superres_run(method))
+        whole = inference.upscale(model, photo, **asked)
+        assert off(inference.upscale(model, photo, crop=(0, 0, 3, 9), **asked).rgb, whole.rgb) <= 1
 
 
 @pytest.mark.parametrize("asked", [{"scale": 2}, {"scale": 3.7}, {"size": (113, 141)}], ids=str)
