@@ -16,6 +16,7 @@ def test_command_line_takes_folders(native_run, photo_file, tmp_path):
     model = ["--model", str(native_run)]
     assert cli.main(["encode", str(photo_file.parent), "-o", str(codes), *model]) == 0
     assert inference.load_code(codes / "photo.gblsr").arm == "gblsr_scalar"
+    (codes / "photo.gblsr").rename(codes / "photo.GBLSR")
     assert cli.main(["decode", str(codes), "-o", str(images), "--scale", "1.5"]) == 0
     assert Image.open(images / "photo.png").size == (105, 68)
     weights = ["--model", str(native_run / "weights.safetensors"), "--overwrite"]
@@ -49,7 +50,7 @@ def test_mistakes_are_one_sentence(
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("scale", ["nan", "1e308", "1000", "0"])
+@pytest.mark.parametrize("scale", ["nan", "inf", "1e308", "1000", "0"])
 def test_no_scale_without_end(native_run, superres_run, photo_file, tmp_path, capsys, scale):
     code, out = str(tmp_path / "a.gblsr"), str(tmp_path / "out.png")
     model = inference.load_native(native_run)

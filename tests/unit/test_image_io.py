@@ -51,7 +51,8 @@ def test_that_sixteen_bits_of_a_png_become_eight_is_said_once(
     for bits in (8, 16):
         header = struct.pack(">IIBBBBB", 4, 6, bits, color_type, 0, 0, 0)
         rows = bytes(6 * (1 + 4 * channels * bits // 8))
-        chunks = {b"IHDR": header, b"IDAT": zlib.compress(rows), b"IEND": b""}
+        clear = {b"tRNS": b"\0\1" * channels} if color_type in (0, 2) else {}  # no pixel's color
+        chunks = {b"IHDR": header} | clear | {b"IDAT": zlib.compress(rows), b"IEND": b""}
         (tmp_path / f"{bits}.png").write_bytes(made.png(chunks))
         assert image_io.read(tmp_path / f"{bits}.png").rgb.shape == (6, 4, 3)
     assert caplog.messages == [f"{tmp_path / '16.png'}: its 16 bits are read as 8."]
@@ -80,7 +81,8 @@ def test_the_transparent_color_of_a_png(tmp_path, mode, clear):
     assert alpha[3, 2] == 255
     assert alpha.sum() == 255
     image.convert("RGB").convert("RGBA").save(tmp_path / "a.png")
-    assert image_io.read(tmp_path / "a.png").alpha is None  # opaque
+    photo = image_io.read(tmp_path / "a.png", metadata=True)
+    assert (photo.alpha, photo.tags) == (None, image_io.Tags())  # opaque, and says nothing
 
 
 # --- formats -------------------------------------------------------------------------------------
@@ -95,6 +97,12 @@ def test_formats_are_lossless_where_they_can_be(tmp_path, ending, gray):
     back = image_io.read(path)
     assert np.array_equal(back.rgb, rgb)
     assert back.gray == (gray and ending != ".webp")
+    if ending not in (".bmp", ".ppm"):
+        clear = made.noise(5, 7) // 128 * 255
+        image_io.write(path, Photo(rgb, clear, gray))
+        back = image_io.read(path)
+        assert np.array_equal(back.rgb, rgb)  # under the transparent pixels, too
+        assert np.array_equal(back.alpha, clear)
 
 
 @pytest.mark.parametrize("gray", [True, False])

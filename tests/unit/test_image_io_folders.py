@@ -90,6 +90,8 @@ def test_inputs_are_never_overwritten(folder, overwrite):
     one, other = folder / "a.png", folder / "inner" / "g.png"
     with pytest.raises(UserError, match=r"g\.png is one file; name a folder"):
         plan(one, folder / "B.JPG", to=other, overwrite=overwrite)
+    with pytest.raises(UserError, match=r"ALL\.GBLSR is one file; name a folder"):
+        plan(one, folder / "B.JPG", to=folder / "ALL.GBLSR", overwrite=overwrite)
     linked = folder / "a-x2.png"
     linked.hardlink_to(other)
     if overwrite:
@@ -108,6 +110,7 @@ def test_an_output_that_is_a_link_is_written_where_it_leads(folder, tmp_path):
     out.symlink_to(shelf / "big")
     (out / "a.png").symlink_to(shelf / "a.png")
     (out / "f.png").symlink_to(shelf / "later.png")  # leads nowhere yet
+    assert plan(folder / "a.png", folder / "f", to=out) == {}
     plans = plan(folder / "a.png", folder / "f", to=out, overwrite=True)
     convert_files(plans, copy)
     assert all((out / name).is_symlink() for name in ("a.png", "f.png"))
@@ -135,6 +138,10 @@ def test_names_beside_the_input(folder, monkeypatch):
     outputs = plan(folder, addition="-x3.7").values()
     beside = folder.with_name("photos-x3.7")
     assert {path.parent for path in outputs} == {beside, beside / "inner"}
+    (folder / "v1.5" / "a.png").mkdir(parents=True)
+    assert plan(folder / "f", to=folder / "v1.5") == {folder / "f": folder / "v1.5" / "f.png"}
+    with pytest.raises(UserError, match=r"a\.png is a folder; name another output"):
+        plan(folder / "a.png", to=folder / "v1.5", overwrite=True)
     monkeypatch.chdir(folder / "inner")
     (output,) = plan(Path("."), addition="-x2").values()
     assert output == folder / "inner-x2" / "g.png"

@@ -15,6 +15,7 @@ RGBA = made.noise(6, 4, 4)
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 TAKEN = "2020:01:01 00:00:00"
 BASE = ExifTags.Base
+TEXTS = (BASE.ImageDescription, BASE.Make, BASE.Model, BASE.Software, BASE.Artist, BASE.Copyright)
 
 
 def profile(space, pcs, *tags):
@@ -57,9 +58,9 @@ def ink_profile(lightness):
 def exif():
     data = Image.Exif()
     data[BASE.Orientation] = 6
-    data[BASE.Make] = "Maker"
+    data.update(dict.fromkeys(TEXTS, "Maker"))
     data[BASE.Compression] = 5  # of the file, not of the picture
-    inner = {BASE.ExifImageWidth: 77, ExifTags.IFD.Interop: {1: "R98"}}
+    inner = {BASE.ExifImageWidth: 4, BASE.ExifImageHeight: 6, ExifTags.IFD.Interop: {1: "R98"}}
     data[ExifTags.IFD.Exif] = {BASE.DateTimeOriginal: TAKEN, **inner}
     data[ExifTags.IFD.GPSInfo] = {1: "N", 2: (1.0, 2.0, 3.0)}
     return data.tobytes()
@@ -89,7 +90,7 @@ def test_profiles_are_kept_and_metadata_when_asked_for(tmp_path, ending, metadat
         assert data.get(BASE.Orientation, 1) == 1
         inner = dict(data.get_ifd(ExifTags.IFD.Exif))
         place = dict(data.get_ifd(ExifTags.IFD.GPSInfo))
-        assert data.get(BASE.Make) == ("Maker" if metadata else None)
+        assert {data.get(tag) for tag in TEXTS} == {"Maker" if metadata else None}
         assert inner == ({BASE.DateTimeOriginal: TAKEN} if metadata else {})
         assert place == ({1: "N", 2: (1.0, 2.0, 3.0)} if metadata else {})
         assert data.get(BASE.Compression) != 5
@@ -110,13 +111,15 @@ def test_cmyk_colors_are_converted_by_their_profile(tmp_path, caplog, ending):
     caplog.set_level("INFO")
     ink = np.zeros((8, 8, 4), np.uint8)
     ink[4:, :, 0] = 255
+    path, turned = tmp_path / f"a.{ending}", Image.Exif()
+    turned[BASE.Orientation] = 3
     image = Image.fromarray(ink, "CMYK")
-    image.save(tmp_path / f"a.{ending}", icc_profile=ink_profile(128), quality=100)
-    photo = image_io.read(tmp_path / f"a.{ending}")
-    assert photo.rgb[:4].min() >= 253
-    assert np.abs(photo.rgb[4:].astype(int) - 119).max() <= 3
+    image.save(path, icc_profile=ink_profile(128), quality=100, exif=turned)
+    photo = image_io.read(path)
+    assert photo.rgb[4:].min() >= 253
+    assert np.abs(photo.rgb[:4].astype(int) - 119).max() <= 3
     assert photo.tags.profile is None
-    assert f"a.{ending}: its CMYK colors are converted to sRGB" in caplog.text
+    assert caplog.messages == [f"{path}: its CMYK colors are converted to sRGB by its profile."]
 
 
 def test_a_cmyk_profile_that_is_damaged_is_reported(tmp_path, caplog):
@@ -142,7 +145,9 @@ def test_gray_profiles_are_kept_or_converted(tmp_path, caplog, ending):
     image_io.write(tmp_path / f"b{ending}", image_io.read(tmp_path / "a.png"))
     back = image_io.read(tmp_path / f"b{ending}")
     kept = ending in (".png", ".jpg", ".tif")
-    assert back.tags.profile == (LINEAR_GRAY if kept else None)
+    with Image.open(tmp_path / f"b{ending}") as image:
+        assert image.info.get("icc_profile") == (LINEAR_GRAY if kept else None)
+        assert image.mode == ("RGB" if ending == ".webp" else "L")
     assert np.abs(back.rgb.astype(int) - (128 if kept else 188)).max() <= 1
     assert ("colors are converted to sRGB" in caplog.text) == (not kept)
 

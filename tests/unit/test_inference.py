@@ -107,7 +107,7 @@ def test_gray_and_alpha_survive(native_run, tmp_path):
 def test_what_cannot_be_decoded_or_encoded(native_run, photo_file, tmp_path, make_run):
     image = inference.read(photo_file)
     code = inference.encode(inference.load_native(native_run), image)
-    for crop in ((0, 0, 46, 70), (0, -1, 45, 70), (5, 0, 5, 70), (0, 9, 45, 9)):
+    for crop in ((0, 0, 46, 70), (0, 0, 45, 71), (0, -1, 45, 70), (5, 0, 5, 70), (0, 9, 45, 9)):
         with pytest.raises(UserError, match="does not lie inside the image of 70 x 45 pixels"):
             inference.decode(code, crop=crop)
     with pytest.raises(UserError, match="use a GB-LSR arm"):
@@ -159,6 +159,7 @@ def test_a_large_photo_is_upscaled_in_parts(
         ((3, 1), 0.1, None, (1, 1)),
         ((40, 40), 3, (0.1, 0, 0.6, 0.7), (2, 2)),  # 1.5 and 2.1
         ((45, 70), 2, None, (90, 140)),
+        ((20_000, 10_000), 1, None, (20_000, 10_000)),  # 200 megapixels, the most
     ],
 )
 def test_sizes_are_rounded_half_up(size, scale, crop, expected):
