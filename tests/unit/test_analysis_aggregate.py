@@ -254,6 +254,7 @@ def test_what_runs_and_timings_recorded_is_compared(tmp_path, config):
     assert native.seeds == {"native": {"gblsr_scalar": [0], "liif": [0, 1]}}
     assert native.versions == {"torch": ["2.11.0", "2.12.0"]}
     assert native.timed_on == {"native": ["Some CPU"]}
+    assert (native.warmup, native.passes) == (10, 3)
     assert native.remarks == (("not timed", f"LIIF on kodak by the clock paper: {why}"),)
     quality = find_sentences(native, Scope.QUALITY)
     steps = ["steps of Scalar: not set (paper: 2,000)", "steps of LIIF: 40 (paper: 2,000)"]
@@ -266,13 +267,14 @@ def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config
     leave_run(tmp_path, "liif_rdn", 0)
     write_json(tmp_path / "asr/metrics/liif_rdn/seed0/set5_x2.json", {"datasets": [set5]})
     timed = {"datasets": [set14], "device": {"name": "NVIDIA H200"}}
+    timed["versions"] = {"torch": "2.12.0"}
     write_json(tmp_path / "asr/latency/liif_rdn/seed1/set14.json", timed)
     quality = provenance(tmp_path, config, "provenance_asr")
     assert {*quality.scopes} == {Scope.STRUCTURE, Scope.ASR_QUALITY, Scope.ASR_COST}
     both = provenance(tmp_path, config, "provenance_asr_timing")
     assert both.timed_on == {"asr": ["NVIDIA H200"]}
     assert both.seeds == {"asr": {"liif_rdn": [0]}}
-    assert both.versions == {"torch": ["2.11.0"]}
+    assert both.versions == {"torch": ["2.11.0", "2.12.0"]}
     told = find_sentences(quality, Scope.ASR_QUALITY)
     assert find_sentences(both, Scope.ASR_QUALITY) == told
     times = find_sentences(both, Scope.ASR_LATENCY)

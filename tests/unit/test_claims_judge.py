@@ -113,7 +113,8 @@ def test_center_crops_qualify_a_verdict() -> None:
     assert found.qualified_verdict == "reproduced, urban100: crops in place of Urban100"
     assert found.differences == "urban100: crops in place of Urban100"
     stand_in = crops.model_copy(update={"dataset": "demo_urban100"})
-    for other in (stand_in, crops.model_copy(update={"images": 30, "complete": False})):
+    few = crops.model_copy(update={"images": 30, "complete": False})
+    for other in (stand_in, few, crops.model_copy(update={"other_pixels": ["a"]})):
         blocked = row("winners urban100 gap_psnr", set_images("urban100", other))
         assert (blocked.verdict, blocked.agreement) == (Verdict.DIFFERENT, "holds")
         kodak = row("winners kodak gap_psnr", set_images("urban100", other))
@@ -155,6 +156,8 @@ def test_other_training_images_qualify_a_verdict() -> None:
     unknown = row("winners kodak gap_psnr", lambda run: run.forget("native/arrays/train.json"))
     assert (unknown.verdict, unknown.differences) == (
         Verdict.DIFFERENT, "trained on images not recorded")  # fmt: skip
+    unknown = row("winners kodak gap_psnr", lambda run: run.forget("native/arrays/kodak.json"))
+    assert unknown.verdict == Verdict.DIFFERENT
     assert row("fairness gblsr_scalar parameters", other).qualifier == ""
 
 

@@ -47,10 +47,10 @@ def image(name="a", side=8, load=None):
 def write_times(model, tmp_path):
     """Time sets by a model's calls; return by set the clocks and images of its rows, its record."""
 
-    def write(sets, plain=model, fast=model, gradients=False, state="state", **settings):
+    def write(sets, plain=model, fast=model, gradients=False, state="state", of=(), **settings):
         chosen = config.merge(config.load(), {"latency": {"warmup": 0, "passes": 1} | settings})
         timer = latency.Timer(model, chosen, CPU, plain, fast, gradients)
-        timed = {name: latency.TimedSet(images, {}) for name, images in sets.items()}
+        timed = {name: latency.TimedSet(images, {"images": of}) for name, images in sets.items()}
         columns = ("clock", "image")
         timer.write_times(ARM, 0, timed, tmp_path, columns, tmp_path / state)
         return {
@@ -162,6 +162,28 @@ def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(write_time
     assert rows == [("fast", "a")]
     said = {"paper": "the memory does not suffice: the device says so"}
     assert record["not_timed"] == said
+
+
+def test_times_are_kept_for_their_images_settings_device_and_versions_alone(
+    write_times, monkeypatch
+):
+    loads = []
+
+    def load():
+        loads.append("a")
+        return torch.rand(1, 3, 8, 8)
+
+    def count_loads(**settings):
+        loads.clear()
+        write_times({"set": [image(load=load)]}, **({"clocks": ["fast"]} | settings))
+        return len(loads)
+
+    assert [count_loads(), count_loads()] == [1, 0]
+    assert count_loads(of=["another image"]) == 1
+    assert count_loads(passes=2) == 1
+    for facts in ("describe_device", "list_versions"):
+        monkeypatch.setattr(runtime, facts, lambda *_: {"name": "another"})
+        assert count_loads() == 1
 
 
 def test_another_process_beside_one_image_stands_in_the_record(write_times, monkeypatch, caplog):
