@@ -13,7 +13,8 @@ class Server:
     """What is served, how it fails, and what was asked for.
 
     `cut` holds, per path, after how many bytes of the next answers the connection breaks;
-    `status` overrides the answer's status; `ranges` and `etag` say what the server can do.
+    `status` overrides the answer's status; `ranges`, `etag` and the date `modified` say what the
+    server can do; the rest of a file begins `shift` bytes later than asked for.
     """
 
     url: str = ""
@@ -22,6 +23,8 @@ class Server:
     status: dict[str, list[int]] = field(default_factory=dict)
     ranges: bool = True
     etag: str | None = '"one"'
+    modified: str | None = None
+    shift: int = 0
     asked: list[tuple[str, str | None]] = field(default_factory=list)
 
 
@@ -45,8 +48,9 @@ class Handler(Quiet, BaseHTTPRequestHandler):
             self.send_error(forced.pop(0) if forced else 404)
             return
         body, start = server.content[self.path], 0
-        if wanted and server.ranges and self.headers.get("If-Range") == server.etag:
-            start = int(wanted.removeprefix("bytes=").rstrip("-"))
+        known = self.headers.get("If-Range") in (server.etag, server.modified)
+        if wanted and server.ranges and known:
+            start = int(wanted.removeprefix("bytes=").rstrip("-")) + server.shift
         if start >= len(body) > 0:
             self.send_response(416)
             self.send_header("Content-Range", f"bytes */{len(body)}")
@@ -58,6 +62,8 @@ class Handler(Quiet, BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
         if server.etag:
             self.send_header("ETag", server.etag)
+        if server.modified:
+            self.send_header("Last-Modified", server.modified)
         self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
         cuts = server.cut.get(self.path)

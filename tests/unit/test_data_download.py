@@ -6,6 +6,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 from data_server import serve
 
 from gblsr_repro.data import download as module
@@ -44,7 +45,7 @@ def get(server, target, limit=10**7, check=accept, **more):
 
 def test_whole_file_arrives(server, tmp_path):
     progress = Progress("file", 1, "MB")
-    get(server, tmp_path / "new" / "file", progress=progress)
+    get(server, tmp_path / "new" / "file", limit=len(CONTENT), progress=progress)
     assert (tmp_path / "new" / "file").read_bytes() == CONTENT
     assert leftovers(tmp_path / "new") == ["file"]
     assert progress.done == len(CONTENT) // 1_000_000
@@ -75,26 +76,46 @@ def test_server_that_cannot_resume_means_a_clean_retry(server, tmp_path, missing
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
-def test_part_that_is_already_whole_is_only_checked(server, tmp_path):
-    (tmp_path / ".file.part").write_bytes(CONTENT)
+@pytest.mark.parametrize("modified", [None, "Mon, 01 Jan 2024 00:00:00 GMT"])
+def test_a_weak_tag_identifies_no_bytes_but_a_date_does(server, tmp_path, modified):
+    server.etag, server.modified = 'W/"one"', modified
+    server.cut["/file"] = [BLOCK]
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert server.asked[1] == ("/file", f"bytes={BLOCK}-" if modified else None)
+
+
+def test_another_part_than_was_asked_for_is_not_taken(server, tmp_path):
+    server.cut["/file"], server.shift = [BLOCK], 5
+    with pytest.raises(UserError, match=rf"sent another range \(bytes {BLOCK + 5}-"):
+        get(server, tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+@pytest.mark.parametrize("too_many", [0, 9])
+def test_part_that_is_already_whole_is_only_checked(server, tmp_path, too_many):
+    (tmp_path / ".file.part").write_bytes(CONTENT + bytes(too_many))
     (tmp_path / ".file.part.tag").write_text(f'{server.url}/file\n"one"')
     get(server, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
-    assert len(server.asked) == 1
+    assert len(server.asked) == (2 if too_many else 1)
 
 
 def test_busy_server_is_asked_again_and_a_part_without_its_tag_not_trusted(server, tmp_path):
-    server.status["/file"] = [503, 429]
+    server.status["/file"] = [500, 503, 429]
     (tmp_path / ".file.part").write_bytes(b"x" * 1000)
     get(server, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
+    assert server.asked == [("/file", None)] * 4
 
 
 def test_absent_file_is_one_sentence_at_once(server, tmp_path):
     del server.content["/file"]
-    with pytest.raises(UserError, match="answered 404"):
-        get(server, tmp_path / "file")
-    assert len(server.asked) == 1
+    server.status["/file"] = [404, 204]
+    for status in (404, 204):
+        with pytest.raises(UserError, match=f"answered {status}"):
+            get(server, tmp_path / "file")
+    assert len(server.asked) == 2
     assert leftovers(tmp_path) == []
 
 
@@ -127,6 +148,20 @@ def test_redirection_to_no_address_is_one_sentence(tmp_path, monkeypatch):
         download_file(session, ["http://host/f"], tmp_path / "f", 10, accept)
 
 
+def test_a_server_that_falls_silent_is_asked_again(tmp_path, monkeypatch):
+    session, asked = open_session(), []
+
+    def wait(url, **options):
+        asked.append(url)
+        raise requests.ReadTimeout("read timed out")
+
+    monkeypatch.setattr(session, "get", wait)
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+    with pytest.raises(UserError, match="check the network"):
+        download_file(session, ["http://host/f"], tmp_path / "f", 10, accept)
+    assert len(asked) == 4
+
+
 def test_no_server_is_one_sentence(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -142,8 +177,10 @@ def test_no_server_is_one_sentence(tmp_path):
 def test_too_large_is_refused(server, tmp_path, announced, monkeypatch):
     if not announced:
         monkeypatch.setattr(module, "_read_extent", lambda answer, have: (0, None))
+    progress = Progress("file", 1, "MB")
     with pytest.raises(UserError, match="larger than the 1000 bytes"):
-        get(server, tmp_path / "file", limit=1000)
+        get(server, tmp_path / "file", limit=1000, progress=progress)
+    assert progress.done == 0  # it was not read to its end
     assert not (tmp_path / "file").exists()
     assert not (tmp_path / ".file.part").exists()
 

@@ -1,5 +1,6 @@
 """A data set comes from a server, a mirror or an archive whole, or what is wrong is named."""
 
+import gzip
 import hashlib
 import io
 import re
@@ -137,6 +138,8 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     with pytest.raises(UserError, match=r"img_2\.png does not exist; check the name or fetch it"):
         found[1].load()
     file.write_bytes(content)
+    rows["set"] = made.changed(SET, files="set/img_{1,2}.png", images="2")
+    assert "img_3.png is no longer among `files` of set" in sentence(mirror)
     rows["set"] = made.changed(SET, files="set/*.png", images="5")
     put(tmp_path / "mirror", "set/img_4.png", png(4))
     assert "img_4.png did not exist" in sentence(mirror)
@@ -274,6 +277,9 @@ def archive_of(*paths):
             content = png(number) if path.endswith(".png") else b"img_3.png\nimg_1.png\n"
             info.size = len(content)
             packed.addfile(info, io.BytesIO(content))
+        link = tarfile.TarInfo(f"{paths[0]}.png")
+        link.type, link.linkname = tarfile.SYMTYPE, "list.txt"
+        packed.addfile(link)
     return stream.getvalue()
 
 
@@ -295,7 +301,10 @@ def packed(server, rows):
 
 
 def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
+    put(tmp_path / "resources", "set/s/img_2.png", png(7))  # by hand
+    put(tmp_path / "resources", "archives/set-set.tar.gz.unpacked/set/s/img_9.png", png(9))
     fetch.fetch_dataset("set", online)
+    assert (tmp_path / "resources/set/s/img_2.png").read_bytes() == png(7)
     assert [path.stem for path in made.located("set", online)] == ["img_3", "img_1"]
     unpacked = {p.name for p in (tmp_path / "resources" / "set" / "s").iterdir()}
     assert unpacked == {"img_1.png", "img_2.png", "img_3.png", "list.txt"}
@@ -312,6 +321,17 @@ def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
         fetch.fetch_dataset("set", online)
         assert lost.read_bytes() == png(2)
         assert len(server.asked) == (1 if again else 2)
+
+
+def test_an_archive_much_larger_than_its_row_says_is_refused(packed, server, online, rows):
+    """By more than a half where it is downloaded, and more than twofold where it is unpacked."""
+    unpacked = len(gzip.decompress(packed))
+    rows["set"] = made.changed(rows["set"], bytes=str(int(len(packed) / 1.5) - 1))
+    assert "set.tar.gz is larger than the" in sentence(online)
+    rows["set"] = made.changed(rows["set"], bytes=str((unpacked - 1) // 2))
+    assert f"unpacks to more than the {unpacked // 2 * 2 - 2} bytes" in sentence(online)
+    rows["set"] = made.changed(rows["set"], bytes=str(unpacked // 2))
+    fetch.fetch_dataset("set", online)
 
 
 def test_an_archive_that_lies_there_is_compared_with_its_checksum(packed, server, online, tmp_path):
