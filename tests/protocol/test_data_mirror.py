@@ -59,10 +59,11 @@ def test_each_published_scale_has_its_own_images(dataset, scale, shared, mirrore
 
 
 @pytest.mark.parametrize("dataset", SETS)
-@pytest.mark.parametrize("scale", [6, 8])
+@pytest.mark.parametrize("scale", [3.3, 6, 8])
 def test_unpublished_scales_use_the_largest_image(dataset, scale, mirrored):
     images = sources.list_source_images(dataset, mirrored, scale)
     assert [image.file for image in images] == made.located(dataset, mirrored)
+    assert not any(image.extra_line for image in images)
 
 
 def test_the_one_gray_image_stays_gray(mirrored):
