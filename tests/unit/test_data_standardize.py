@@ -136,6 +136,12 @@ def test_two_validation_images_of_one_name_are_refused(repository, tmp_path, row
         standardize_images("validation", config, tmp_path / "validation.npy")
 
 
+def test_a_set_of_one_image_leaves_none_to_train_on(tmp_path, rows):
+    config = rows({"one": "one/0.png"}, train=["one"], evaluate={})
+    with pytest.raises(UserError, match="The train split of one is empty; name a data set with"):
+        standardize_images("train", config, tmp_path / "train.npy")
+
+
 @pytest.mark.parametrize("name", ["train", "validation", "mine"])
 def test_a_training_image_in_an_evaluation_set_is_refused(name, tmp_path, rows):
     """Byte copies, and a narrower pattern of the same folder."""
