@@ -1,5 +1,7 @@
 """Every image of super-resolution is scored and timed by its rule, under recorded conditions."""
 
+import sys
+
 import made
 import numpy as np
 import pytest
@@ -116,7 +118,14 @@ def test_pictures_are_of_the_named_image_as_it_is_scored(config, tmp_path):
 # --- timing -------------------------------------------------------------------------------------
 
 
-def test_every_image_is_timed_by_every_clock(config, tmp_path):
+def test_every_image_is_timed_by_every_clock(config, tmp_path, monkeypatch):
+    asked, render = set(), ASRModel.render
+
+    def watch(model, images, height, width, tile, path=None):
+        asked.add((height / images.shape[2], width / images.shape[3], tile, path))
+        return render(model, images, height, width, tile, path)
+
+    monkeypatch.setattr(ASRModel, "render", watch)
     asr_latency.time_method(config, find_method("gblsr_asr"), 0, tmp_path, tmp_path / "state")
     output = tmp_path / "demo_set14.csv"
     rows = made.rows(output)
@@ -129,6 +138,8 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     ]
     assert all(float(row["mean_ms"]) > 0 for row in rows)
     assert [(r["height"], r["width"]) for r in rows[:2]] == sizes
+    whole, parts = sys.maxsize, config["asr"]["tile_pixels"]
+    assert asked == {(4, 4, whole, "plain"), (4, 4, parts, None)}
     record = made.record(output.with_suffix(".json"))
     assert record["sizes_only"] is False
     assert record["datasets"][0]["stands_in_for"] == "set14"

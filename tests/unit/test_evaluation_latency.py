@@ -118,6 +118,7 @@ def test_the_papers_clock_is_plain_and_ours_is_that_of_users(model, write_times,
     rows, record = write_times({"set": [image()]}, *calls, gradients, clocks=clocks)["set"]
     assert rows == [(clock, "a") for clock in clocks]
     assert record["gradients_recorded"] is gradients
+    assert (record["seed"], record["depends_on"]["images"]) == (0, [])
     expected = {"paper": {(gradients, False, False)}, "fast": {(False, True, True)}}
     assert seen == {clock: expected[clock] for clock in clocks}
 
