@@ -78,13 +78,16 @@ def test_published_weights_show_what_they_show_under_our_names(name, form, setti
     assert record["parameters"] == count_parameters(model)
 
 
-def test_a_record_says_where_weights_are_from(settings, tmp_path):
+def test_a_record_says_where_weights_are_from(settings, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
     path = released(tmp_path / "released", "gblsr_asr_nole", settings)
-    run, _ = brought_in(tmp_path / "run", "gblsr_asr_nole", path.parent, settings)
+    (path.parent / "._model.safetensors").touch()  # as macOS leaves it beside a file
+    (path.parent / "logs.bin").mkdir()
+    run, _ = brought_in(tmp_path / "run", "gblsr_asr_nole", "~/released", settings)
     record = made.record(run / "run.json")
     told = record["released"]
     assert (told["by"], told["license"]) == ("others", None)
-    assert told["address"] == str(path.parent)
+    assert told["address"] == "~/released"
     assert told["file"] == "model.safetensors"
     assert told["sha256"] == compute_sha256(path)
     assert not {"steps", "wall_seconds", "device", "steps_per_second", "finished"} & set(record)
@@ -154,7 +157,8 @@ def test_a_listed_file_needs_no_further_words(listed, settings, tmp_path, monkey
     sha256 = {"checksum": compute_sha256(path), "another checksum": "0" * 64}.get(listed)
     address = {"checksum": "elsewhere", "address": str(path)}.get(listed, path.name)
     facts = {"row": "gblsr_asr_nf48", "colors": "unit", "license": "MIT", "by": "somebody"}
-    rows = [KnownFile(address=address, sha256=sha256, **facts)]
+    rows = [KnownFile(address="other.pth", **(facts | {"colors": "normalized"}))]
+    rows += [KnownFile(address=address, sha256=sha256, **facts)]
     monkeypatch.setattr(known, "read_known_files", lambda: rows)
     if listed == "another checksum":
         with pytest.raises(UserError, match=r"is not the file that config/released.tsv has as mod"):
@@ -228,6 +232,9 @@ def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings
     other = settings | {"released": {"gblsr_scalar": "elsewhere"}}
     with pytest.raises(UserError, match=r"imported with released = .*elsewhere.*; import it again"):
         load_run(run, NativeModel, other)
+    for number, config in enumerate((settings, other)):  # by hand, whatever the config names
+        import_run(str(path), row("gblsr_scalar"), 0, tmp_path / f"hand{number}", config)
+        load_run(tmp_path / f"hand{number}", NativeModel, named)
     trained = made.run(tmp_path / "trained", "gblsr_scalar", settings)
     load_run(trained, NativeModel, settings)
     with pytest.raises(UserError, match=r"trained with released = None, but .*; import it again"):
