@@ -262,6 +262,8 @@ def older(folder, name, settings, **record):
     run = made.run(folder, name, settings, seed=3, spread=spread, told=False)
     content = made.record(run / "run.json")
     content["identity"]["version"] = 0
+    if name == "wire":  # as before its options were left out
+        content["identity"]["arms.options"] = "coordinates=global features=bilinear"
     content["git"] = {"commit": "1" * 40, "modified": False}
     (run / "run.json").write_text(json.dumps(content | record))
     return run
@@ -288,6 +290,10 @@ def test_what_an_older_run_says_otherwise_is_one_sentence(settings, tmp_path):
         brought_in(tmp_path / "a", "gblsr_fixed", run, changed, seed=3)
     with pytest.raises(UserError, match="says seed = 3, not 0; import it with --seed 3"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, settings)
+    lte = older(tmp_path / "lte", "lte_rdn", settings)
+    wider = configuration.merge(settings, {"asr": {"training": {"scale_range": [1, 6]}}})
+    with pytest.raises(UserError, match=r"says asr.training.scale_range = \[1.0, 4.0\], but"):
+        brought_in(tmp_path / "a", "lte_rdn", lte, wider, seed=3)
     full = older(tmp_path / "full", "gblsr_full", settings)
     with pytest.raises(UserError, match=r"arms.decoder = .*Full.* gblsr_full_linear .*FullLinear"):
         brought_in(tmp_path / "a", "gblsr_full_linear", full, settings, seed=3)
