@@ -196,6 +196,10 @@ def test_an_unknown_file_needs_a_row_and_colors_where_its_row_has_none(settings,
         run, named = brought_in(tmp_path / "run" / name, name, path, settings, colors=asked)
         assert load_run(run, ASRModel, named).colors == colors
     path = released(tmp_path / "arm", "gblsr_scalar", settings)
+    with (tmp_path / "huge.pth").open("wb") as huge:
+        huge.truncate(2_000_000_001)
+    with pytest.raises(UserError, match="has 2,000,000,001 bytes, more than the 2,000,000,000"):
+        import_run(str(tmp_path / "huge.pth"), None, 0, tmp_path / "huge", settings)
     with pytest.raises(UserError, match="leave --colors out"):
         brought_in(tmp_path / "arm_run", "gblsr_scalar", path, settings, colors="unit")
 
