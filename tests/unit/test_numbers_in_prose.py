@@ -197,14 +197,16 @@ def describe_native() -> list[str]:
         {arm: subtract(here(arm, metric, few), here(arm, metric)) for arm in family}
         for metric in ("psnr", "ssim", "lpips")
     )
-    assert max(psnr["gblsr_scalar"] + psnr["gblsr_full"]) < 0
-    assert max(gap for gaps in ssim.values() for gap in gaps) < 0
+    assert max(gap for gaps in [*psnr.values(), *ssim.values()] for gap in gaps) < 0
     assert max(lpips["gblsr_scalar"] + lpips["gblsr_fixed"]) < 0 < min(lpips["gblsr_full"])
     native, narrow = (
-        [row["commit"] for row in RUNS if (row["setup"], row["benchmark"]) == key]
+        [row for row in RUNS if (row["setup"], row["benchmark"]) == key]
         for key in (("main", "native"), ("asr_narrow", "asr"))
     )
-    changed = [sum(commit.endswith("+") for commit in commits) for commits in (native, narrow)]
+    changed = [
+        [row["arm"] for row in runs if row["commit"].endswith("+")] for runs in (native, narrow)
+    ]
+    assert {*changed[0]} == {"gblsr_bandwidth", *LINEAR}
     full, full_there = (
         subtract(scores("gblsr_full", "psnr"), scores("gblsr_scalar", "psnr"))
         for scores in (here, published)
@@ -221,8 +223,9 @@ def describe_native() -> list[str]:
     first, *others = mlp[0]
     nearest = subtract([numbers[0] for numbers in mlp], published("global_fourier_mlp", "psnr"))
     return [
-        f"{changed[0]} of the {len(native)} native runs and {changed[1]} of the {len(narrow)} on "
-        "the narrow RDN come from checkouts with changes",
+        f"{len(changed[0])} of the {len(native)} native runs and {len(changed[1])} of the "
+        f"{len(narrow)} on the narrow RDN come from checkouts with changes",
+        f"The {len(changed[0])} are of Bandwidth, Full-Linear and Bandwidth-Linear",
         f"It is {show(lead(here, 'psnr'))} dB above the best baseline on Kodak, Set14 and Urban100 "
         f"(paper: {show(lead(published, 'psnr'))}), and {show(lead(here, 'lpips'), 3)} below the "
         f"best baseline in LPIPS (paper: {show(lead(published, 'lpips'), 3)})",
