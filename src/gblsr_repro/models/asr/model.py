@@ -66,8 +66,7 @@ class ASRModel(Model):
 
         `images` (B, 3, h, w); image b is enlarged to `sizes`[b] = (H, W) and sampled at the rows
         and columns `pixels` (B, Q, 2); both int64. Differentiable; `path` defaults to the decoder's
-        first. Raises `UserError` when the decoder gives colors of another shape or
-        type.
+        first. Raises `UserError` when the decoder gives colors of another shape or type.
         """
         features = self.encode(images, path)
         path = self._select_path(path or self.decoder.paths[0])
